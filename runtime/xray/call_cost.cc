@@ -1,5 +1,6 @@
 #include "call_cost.h"
 
+#include "frequent_functions.h"
 #include "record.h"
 #include "state.h"
 
@@ -84,7 +85,7 @@ Cost cost_of_pairs(uint32_t pairs) {
 }  // namespace
 
 void measure_call_cost() {
-  if (!state.recording || state.options.has_filters()) return;
+  if (!state.recording || state.options.has_filters() || drops_functions()) return;
   const uint32_t pairs = state.sparse_interval == 0 ? kPairs : kSparsePairs;
   Cost least_cost = {0, 0};
   for (uint32_t round = 0; round < kRounds; ++round) {

@@ -1,30 +1,27 @@
 #include "filter.h"
 
 #include "begin.h"
-#include "frequent_functions.h"
 #include "syscalls.h"
 
 namespace telltale::recorder {
 
 struct OpenCall {
-  uint64_t stack;
-  uint64_t entered;
-  uint64_t argument;
-  uint32_t function;
-  uint32_t dropped_inside;  // calls of the same function that are not recorded, without a sled
-  bool recorded;
-  bool left_out;  // too deep
-  bool has_argument;
+  uint64_t stack = 0;
+  uint64_t entered = 0;
+  uint64_t argument = 0;
+  uint64_t hook_return = 0;  // gcc's hooks: where the program called the hook; otherwise 0
+  uint32_t function = 0;
+  bool recorded = false;
+  bool left_out = false;  // too deep
+  bool has_argument = false;
 };
 // Calls deeper than this array are recorded without the duration filter.
 constexpr uint32_t kMostOpenCalls = 1U << 16;
 
 struct OpenCalls {
   uint32_t depth;
-  uint32_t pending;      // calls from here on are not recorded yet, except those left out
-  uint32_t epoch;        // State::epoch when they were entered
-  uint32_t drop_rounds;  // when `holds_dropped` was set
-  bool holds_dropped;    // a function was dropped while a call of it was open here
+  uint32_t pending;  // calls from here on are not recorded yet, except those left out
+  uint32_t epoch;    // State::epoch when they were entered
   bool busy;
   OpenCall calls[kMostOpenCalls];
 };
@@ -49,17 +46,6 @@ OpenCalls* open_calls() {
     thread_state.waited_ns = waited_ns();
   }
   return open;
-}
-
-// While the thread has no buffer, record_slowly counts.
-void leave_out(uint64_t events) {
-  Control& control = *thread_state.current;
-  if (control.kind == ControlKind::recording || control.kind == ControlKind::ignored) {
-    control.count += events;
-  } else {
-    begin_if_forked();  // otherwise the side record is the parent's, and not mapped here
-    __atomic_fetch_add(&state.side->left_out, events, __ATOMIC_RELAXED);
-  }
 }
 
 void record_entry(OpenCall& call) {
@@ -91,20 +77,45 @@ void drop_ended(OpenCalls& open, uint64_t lowest_live) {
   if (open.pending > open.depth) open.pending = open.depth;
 }
 
-void enter(OpenCalls& open, uint32_t function, uint64_t stack, bool has_argument,
-           uint64_t argument) {
-  const uint64_t time = now();
-  record_pending(open, time);
-  drop_ended(open, stack + 1);
+void add(OpenCalls& open, const OpenCall& entered, uint64_t time) {
   const bool too_deep = state.options.depth != 0 && open.depth >= state.options.depth;
   if (too_deep) leave_out(1);
   if (open.depth == kMostOpenCalls) {
-    if (!too_deep) record_read(head_of(function, FunctionAction::enter), time);
+    if (!too_deep) record_read(head_of(entered.function, FunctionAction::enter), time);
     return;
   }
   OpenCall& call = open.calls[open.depth++];
-  call = {stack, time, argument, function, 0, false, too_deep, has_argument};
+  call = entered;
+  call.entered = time;
+  call.left_out = too_deep;
   if (!too_deep && state.min_ticks == 0) record_entry(call);
+}
+
+void enter(OpenCalls& open, const OpenCall& entered) {
+  const uint64_t time = now();
+  record_pending(open, time);
+  drop_ended(open, entered.stack + 1);
+  add(open, entered, time);
+}
+
+// Whether the function at `address` is inlined, into the function of the outermost open call in
+// this frame: it has its own code before the call of the hook, and no other function's.
+bool is_inlined(const OpenCalls& open, const OpenCall& entered, uint64_t address) {
+  constexpr uint64_t kLongestBeginning = 256;  // of a function, up to the return of the hook
+  uint32_t at = open.depth;
+  while (at != 0 && open.calls[at - 1].stack == entered.stack) --at;
+  if (at == open.depth) return false;
+  const uint64_t outermost = open.calls[at].hook_return;
+  return entered.hook_return - address >= kLongestBeginning ||
+         (address < outermost && outermost < entered.hook_return);
+}
+
+void enter_called(OpenCalls& open, const OpenCall& entered, uint64_t address) {
+  const uint64_t time = now();
+  record_pending(open, time);
+  drop_ended(open, entered.stack);
+  if (!is_inlined(open, entered, address)) drop_ended(open, entered.stack + 1);
+  add(open, entered, time);
 }
 
 void leave(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction action) {
@@ -129,62 +140,11 @@ void leave(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction ac
   if (open.pending > open.depth) open.pending = open.depth;
 }
 
-// Whether a call of a dropped function that was recorded may still be open.
-bool may_hold_dropped() {
-  const OpenCalls* const open = thread_state.open_calls;
-  return open != nullptr && (open->holds_dropped ||
-                             open->drop_rounds != __atomic_load_n(&drop_rounds, __ATOMIC_ACQUIRE));
-}
-
-// Leaves out an event of a dropped function in the usual case: the thread has a buffer, and no
-// recorded call of such a function is open. Calls nothing, so that hooks save few registers.
-TELLTALE_HOT bool skip_dropped(uint32_t function) {
-  if (!is_dropped(function)) return false;
-  const OpenCalls* const open = thread_state.open_calls;
-  Control& control = *thread_state.current;
-  if (control.kind != ControlKind::recording ||
-      (open != nullptr && (open->holds_dropped || open->drop_rounds != drop_rounds))) {
-    return false;
-  }
-  ++control.count;
-  return true;
-}
-
-void look_for_dropped(OpenCalls& open) {
-  open.drop_rounds = __atomic_load_n(&drop_rounds, __ATOMIC_ACQUIRE);
-  open.holds_dropped = false;
-  for (uint32_t i = 0; i < open.depth && !open.holds_dropped; ++i)
-    open.holds_dropped = is_dropped(open.calls[i].function);
-}
-
-OpenCall* innermost_call(OpenCalls& open, uint32_t function) {
+const OpenCall* innermost_call(const OpenCalls& open, uint32_t function) {
   for (uint32_t i = open.depth; i-- > 0;) {
     if (open.calls[i].function == function) return &open.calls[i];
   }
   return nullptr;
-}
-
-// A handler that interrupts the bookkeeping leaves these events out.
-void enter_dropped(uint32_t function) {
-  leave_out(1);
-  OpenCalls* const open = thread_state.open_calls;
-  // Sleds know where their call was entered.
-  if (function < xray::kFirstAssignedId || !may_hold_dropped() || open->busy) return;
-  if (OpenCall* const call = innermost_call(*open, function); call != nullptr)
-    ++call->dropped_inside;
-}
-
-// Records the exit only if the entry was recorded: before the function was dropped.
-void leave_dropped(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction action) {
-  if (open.drop_rounds != drop_rounds) look_for_dropped(open);
-  drop_ended(open, stack);
-  const OpenCall* const top = open.depth == 0 ? nullptr : &open.calls[open.depth - 1];
-  if (top == nullptr || top->stack != stack || top->function != function) {
-    leave_out(1);
-    return;
-  }
-  leave(open, function, stack, action);
-  look_for_dropped(open);
 }
 
 // A signal handler that interrupts the bookkeeping is recorded unfiltered.
@@ -211,14 +171,16 @@ void leave_filtered(uint32_t function, uint64_t stack, FunctionAction action) {
     return;
   }
   const Bookkeeping bookkeeping(*open);
-  if (drops_functions() && is_dropped(function)) {
-    leave_dropped(*open, function, stack, action);
-  } else {
-    leave(*open, function, stack, action);
-  }
+  leave(*open, function, stack, action);
 }
 
 }  // namespace
+
+TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void leave_out_without_buffer(
+    uint64_t events) {
+  begin_if_forked();  // otherwise the side record is the parent's, and not mapped here
+  __atomic_fetch_add(&state.side->left_out, events, __ATOMIC_RELAXED);
+}
 
 TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_enter(
     uint32_t function, uint64_t stack) {
@@ -228,7 +190,7 @@ TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_e
     return;
   }
   const Bookkeeping bookkeeping(*open);
-  enter(*open, function, stack, false, 0);
+  enter(*open, {.stack = stack, .function = function});
 }
 TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_argument(
     uint32_t function, uint64_t stack, uint64_t argument) {
@@ -238,7 +200,7 @@ TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_a
     return;
   }
   const Bookkeeping bookkeeping(*open);
-  enter(*open, function, stack, true, argument);
+  enter(*open, {.stack = stack, .argument = argument, .function = function, .has_argument = true});
 }
 TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_exit(
     uint32_t function, uint64_t stack) {
@@ -249,49 +211,26 @@ TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_t
   leave_filtered(function, stack, FunctionAction::tail_exit);
 }
 
-namespace {
-
-TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void enter_dropped_slowly(
-    uint32_t function) {
-  enter_dropped(function);
-}
-
-}  // namespace
-
-bool leaves_out_dropped(uint32_t function) { return skip_dropped(function); }
-
-TELLTALE_HOOK void dropping_enter(uint32_t function, uint64_t stack) {
-  if (skip_dropped(function)) return;
-  if (is_dropped(function)) {
-    enter_dropped_slowly(function);
-  } else {
-    filtered_enter(function, stack);
+void filtered_called_enter(uint32_t function, uint64_t place, uint64_t address) {
+  OpenCalls* const open = open_calls();
+  if (open == nullptr || open->busy) {
+    record_slowly(head_of(function, FunctionAction::enter));
+    return;
   }
+  uint64_t hook_return;
+  __builtin_memcpy(&hook_return, reinterpret_cast<const void*>(place - sizeof(hook_return)),
+                   sizeof(hook_return));
+  const Bookkeeping bookkeeping(*open);
+  enter_called(*open, {.stack = place, .hook_return = hook_return, .function = function}, address);
 }
-TELLTALE_HOOK void dropping_argument(uint32_t function, uint64_t stack, uint64_t argument) {
-  if (skip_dropped(function)) return;
-  if (is_dropped(function)) {
-    enter_dropped_slowly(function);
-  } else {
-    filtered_argument(function, stack, argument);
+// The compiler may have removed the function's frame already: the innermost open call ends.
+void filtered_called_exit(uint32_t function, uint64_t place) {
+  const OpenCalls* const open = thread_state.open_calls;
+  if (open != nullptr && !open->busy && open->epoch == state.epoch) {
+    const OpenCall* const call = innermost_call(*open, function);
+    if (call != nullptr) place = call->stack;
   }
-}
-TELLTALE_HOOK void dropping_exit(uint32_t function, uint64_t stack) {
-  if (!skip_dropped(function)) filtered_exit(function, stack);
-}
-TELLTALE_HOOK void dropping_tail_exit(uint32_t function, uint64_t stack) {
-  if (!skip_dropped(function)) filtered_tail_exit(function, stack);
-}
-
-uint64_t place_of_open_call(uint32_t function, uint64_t place) {
-  OpenCalls* const open = thread_state.open_calls;
-  if (open == nullptr || open->busy || open->epoch != state.epoch) return place;
-  if (drops_functions() && is_dropped(function) && !may_hold_dropped()) return place;
-  OpenCall* const call = innermost_call(*open, function);
-  if (call == nullptr) return place;
-  if (call->dropped_inside == 0) return call->stack;
-  --call->dropped_inside;
-  return 0;  // of no open call
+  leave_filtered(function, place, FunctionAction::exit);
 }
 
 void forget_open_calls() {

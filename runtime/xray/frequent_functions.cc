@@ -6,7 +6,7 @@
 
 namespace telltale::recorder {
 
-uint8_t* dropped_functions = nullptr;
+uint32_t* dropped_functions = nullptr;
 uint32_t drop_rounds = 0;
 
 namespace {
@@ -141,8 +141,8 @@ uint64_t average_ps(const Count& count, uint64_t ticks_a_us) {
 }
 
 void drop(const Count& count, uint64_t calls_a_second, uint64_t ticks_a_us, uint64_t now) {
-  __atomic_fetch_or(&dropped_functions[count.function >> 3],
-                    static_cast<uint8_t>(1U << (count.function & 7)), __ATOMIC_RELAXED);
+  __atomic_fetch_or(&dropped_functions[count.function >> 5], 1U << (count.function & 31),
+                    __ATOMIC_RELAXED);
   const DroppedRecord record = {count.function, 0, now, calls_a_second,
                                 average_ps(count, ticks_a_us)};
   append_side(SideKind::dropped, &record, sizeof(record));
@@ -162,11 +162,12 @@ void judge(uint64_t now) {
         Wide{count.ticks} * 1'000'000'000 < Wide{state.options.auto_ns} * frequency * count.calls;
     if (calls_a_second <= state.options.auto_calls || !brief || is_dropped(count.function))
       continue;
+    if (!any) __atomic_fetch_add(&drop_rounds, 1, __ATOMIC_ACQ_REL);
     drop(count, calls_a_second, ticks_a_us, now);
     any = true;
   }
   if (!any) return;
-  __atomic_fetch_add(&drop_rounds, 1, __ATOMIC_RELEASE);
+  __atomic_fetch_add(&drop_rounds, 1, __ATOMIC_ACQ_REL);
   unpatch_dropped();
 }
 
@@ -175,7 +176,7 @@ void judge(uint64_t now) {
 bool prepare_dropping() {
   if (dropped_functions == nullptr) {
     dropped_functions =
-        static_cast<uint8_t*>(sys::map_private((uint64_t{xray::kMaxFdrFunctionId} + 1) / 8));
+        static_cast<uint32_t*>(sys::map_private((uint64_t{xray::kMaxFdrFunctionId} + 1) / 8));
   }
   return dropped_functions != nullptr;
 }
@@ -205,6 +206,10 @@ void count_frequent_functions(const Control& control, const Tail& tail, uint64_t
   window.lock.unlock();
 }
 
-void reset_frequent_functions() { window.lock.reset(); }
+void reset_frequent_functions() {
+  window.lock.reset();
+  // Another thread of the parent may have been dropping functions.
+  drop_rounds += drop_rounds & 1;
+}
 
 }  // namespace telltale::recorder

@@ -3,7 +3,7 @@
 // The option `auto`: functions that are called often and last shortly are dropped, for the rest of
 // the process. One in kClosingsASample buffers is read when its thread closes it; when a window of
 // time is over, the functions that were called too often in it are dropped: the events of their
-// later calls are left out (filter.h), and their entry sleds are deactivated (loader.h).
+// later calls are left out (recorded_calls.h), and their entry sleds are deactivated (loader.h).
 
 #include "cells.h"
 #include "state.h"
@@ -11,13 +11,14 @@
 namespace telltale::recorder {
 
 // A bit for each function id, set: dropped. Null without the option.
-extern uint8_t* dropped_functions TELLTALE_OURS;
-// Raised after functions were dropped.
+extern uint32_t* dropped_functions TELLTALE_OURS;
+// Raised before and after functions are dropped: odd while they are.
 extern uint32_t drop_rounds TELLTALE_OURS;
+inline uint32_t current_drop_rounds() { return __atomic_load_n(&drop_rounds, __ATOMIC_ACQUIRE); }
 
 // REQUIRES: drops_functions().
 inline bool is_dropped(uint32_t function) {
-  return (dropped_functions[function >> 3] >> (function & 7) & 1) != 0;
+  return (dropped_functions[function >> 5] >> (function & 31) & 1) != 0;
 }
 inline bool drops_functions() {
   return dropped_functions != nullptr && state.options.auto_calls != 0;

@@ -31,4 +31,8 @@ void telltale_xray_typed_stub();
 // Async-signal-safe.
 void choose_hooks();
 
+// What the hooks do with calls that the option `auto` does not leave out.
+TELLTALE_HOOK void record_kept_entry(uint32_t function, uint64_t place);
+TELLTALE_HOOK void record_kept_exit(uint32_t function, uint64_t place);
+
 }  // namespace telltale::recorder

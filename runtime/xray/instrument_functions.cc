@@ -6,6 +6,7 @@
 #include "function_ids.h"
 #include "hooks.h"
 #include "loader.h"
+#include "recorded_calls.h"
 #include "side_record.h"
 #include "syscalls.h"
 
@@ -15,7 +16,7 @@ namespace {
 using xray::FunctionAction;
 
 // How calls are recorded: set when recording starts, read at each call.
-enum Way : uint32_t { kNotAtAll, kTimed, kSparse, kDropping, kOther };
+enum Way : uint32_t { kNotAtAll, kTimed, kSparse, kTimedDropping, kDropping, kOther };
 
 uint32_t way = kNotAtAll;  // a Way; clang's atomics need an integer
 FunctionIds ids = {};
@@ -46,19 +47,31 @@ __attribute__((noinline, cold)) uint32_t id_or_none(uint32_t known, uint64_t add
   return id == FunctionIds::kSkipped ? FunctionIds::kUnknown : id;
 }
 
-void record_otherwise(uint32_t id, FunctionAction action, uint64_t place) {
-  if (__builtin_expect(state.fork_mark->alive == 0, 0)) {
-    // Filters need the length of a tick, which is known only then.
-    begin_from_hook();
-    if (!state.recording) return;
+// With filters, or by a clock that is read elsewhere.
+void record_otherwise(uint32_t id, FunctionAction action, uint64_t place, uint64_t address) {
+  const bool enters = action == FunctionAction::enter;
+  if (state.options.has_filters()) {
+    return enters ? filtered_called_enter(id, place, address) : filtered_called_exit(id, place);
   }
-  if (action == FunctionAction::enter) {
-    telltale_xray_enter_hook(id, place);
+  return enters ? record_kept_entry(id, place) : record_kept_exit(id, place);
+}
+
+// Unless the call is left out because its function was dropped.
+template <Way kHow>
+__attribute__((noinline)) void record_undropped(uint32_t id, FunctionAction action, uint64_t place,
+                                                uint64_t address) {
+  RecordedCalls* const calls = recorded_calls();
+  const bool enters = action == FunctionAction::enter;
+  if (!(enters ? records_entry(calls, id, place) : records_called_exit(calls, id))) {
+    if (enters) add_dropped_called(calls, id, place);
+    return leave_out(1);
+  }
+  if (kHow == kTimedDropping) {
+    record_timed(head_of(id, action));
   } else {
-    // The compiler may have removed the function's frame already: use the stack address of its
-    // entry.
-    telltale_xray_exit_hook(id, place_of_open_call(id, place));
+    record_otherwise(id, action, place, address);
   }
+  if (enters && calls != nullptr) add_recorded_called(*calls, id, place);
 }
 
 // The cases that the two functions below do not handle.
@@ -74,8 +87,14 @@ __attribute__((noinline)) void record_any(uint64_t address, FunctionAction actio
     record_timed(head_of(id, action));
   } else if (how == kSparse) {
     record_sparse_now(head_of(id, action));
+  } else if (how == kTimedDropping) {
+    record_undropped<kTimedDropping>(id, action, place, address);
+  } else if (how == kDropping) {
+    record_undropped<kDropping>(id, action, place, address);
   } else {
-    record_otherwise(id, action, place);
+    // Filters need the length of a tick, which is known only when recording has begun.
+    if (__builtin_expect(state.fork_mark->alive == 0, 0)) begin_from_hook();
+    if (state.recording) record_otherwise(id, action, place, address);
   }
 }
 
@@ -93,7 +112,11 @@ __attribute__((noinline)) void record_with_time(uint64_t address, FunctionAction
     }
     return;
   }
-  if (how == kDropping && ids.find_first(address, found) && leaves_out_dropped(found >> 4)) return;
+  if (how == kTimedDropping && ids.find_first(address, found)) {
+    if (!leaves_out_called(found >> 4))
+      record_undropped<kTimedDropping>(found >> 4, action, place, address);
+    return;
+  }
   record_any(address, action, place);
 }
 
@@ -134,11 +157,11 @@ void choose_call_hooks() {
   Way chosen = kOther;
   if (!state.recording || !ids.reserve()) {
     chosen = kNotAtAll;
-  } else if (drops_functions()) {
-    chosen = kDropping;
   } else if (!state.options.has_filters() && state.clock != ClockKind::monotonic) {
     chosen = state.clock == ClockKind::sparse ? kSparse : kTimed;
   }
+  if (chosen != kNotAtAll && drops_functions())
+    chosen = chosen == kTimed ? kTimedDropping : kDropping;
   state.untimed_words = chosen == kSparse ? state.sparse_interval - 1 : 0;
   __atomic_store_n(&way, uint32_t{chosen}, __ATOMIC_RELEASE);
 }

@@ -15,7 +15,8 @@ namespace telltale::recorder {
 State state = {};
 uint32_t gap_ticks = 0;
 Control unregistered = {};
-__thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, 0, 0, {}, 0, false};
+__thread ThreadState thread_state = {&unregistered, nullptr, nullptr, nullptr, nullptr, 0, 0, {}, 0,
+                                     false};
 
 uint64_t clock_now() {
   return state.clock == ClockKind::monotonic ? static_cast<uint64_t>(sys::clock_ns(CLOCK_MONOTONIC))

@@ -14,6 +14,7 @@
 #include "hooks.h"
 #include "loader.h"
 #include "options.h"
+#include "recorded_calls.h"
 #include "side_record.h"
 #include "signals.h"
 #include "snapshot.h"
@@ -64,6 +65,7 @@ void on_thread_end(void*) {
   thread_state.current = &unregistered;
   release_controls(control);
   forget_open_calls();
+  forget_recorded_calls();
   take_signal_stack();
   thread_state.busy = 0;
 }

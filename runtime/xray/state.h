@@ -96,7 +96,7 @@ struct Options {
   bool control = false;
 
   // Whether each event has to be checked against the thread's open calls.
-  [[nodiscard]] bool has_filters() const { return depth != 0 || min_ns != 0 || auto_calls != 0; }
+  [[nodiscard]] bool has_filters() const { return depth != 0 || min_ns != 0; }
   [[nodiscard]] bool notes_crashes() const { return crash || mode == Mode::snapshot; }
 };
 
@@ -243,14 +243,15 @@ constexpr size_t kThreadNameBytes = 16;  // the kernel's limit, with the zero
 
 struct ThreadState {
   Control* current;
-  Control* kept;                 // retired and spare ones, in a list by next_unused
-  struct OpenCalls* open_calls;  // filters; null until the first filtered event
-  void* signal_stack;            // snapshot mode: ours; null: the thread had one
-  uint32_t busy;                 // inside the slow path
-  uint32_t same_cpu;             // rseq_cpu points to this if there is no rseq
-  char name[kThreadNameBytes];   // as the side record has it
-  uint64_t waited_ns;            // of the thread's life, when that was last asked
-  bool has_own_descriptors;      // numbers of descriptors mean other files here: the control thread
+  Control* kept;                         // retired and spare ones, in a list by next_unused
+  struct OpenCalls* open_calls;          // filters; null until the first filtered event
+  struct RecordedCalls* recorded_calls;  // the option `auto`; null until the first event
+  void* signal_stack;                    // snapshot mode: ours; null: the thread had one
+  uint32_t busy;                         // inside the slow path
+  uint32_t same_cpu;                     // rseq_cpu points to this if there is no rseq
+  char name[kThreadNameBytes];           // as the side record has it
+  uint64_t waited_ns;                    // of the thread's life, when that was last asked
+  bool has_own_descriptors;  // numbers of descriptors mean other files here: the control thread
 };
 extern __thread ThreadState thread_state TELLTALE_OURS __attribute__((tls_model("initial-exec")));
 extern Control unregistered TELLTALE_OURS;

@@ -99,11 +99,29 @@ class DiffTest(unittest.TestCase):
                 self.assertEqual((mine[f"calls_{key}"], mine[f"total_ns_{key}"], mine[f"self_ns_{key}"]),
                                  (row["calls"], row["total_ns"], row["self_ns"]))
 
+    def test_callers_with_the_difference_of_a_callee_are_left_out(self):
+        shown = self.diff("--rows", "0", "--names", "full").stdout.partition("\nPaths,")[2]
+        self.assertRegex(shown, r"\n\d+ callers? with the difference of one of these left out; --csv has all\n$")
+        left_out = int(shown.splitlines()[-1].split()[0])
+        paths = json.loads(self.diff("--json").stdout)["paths"]
+        self.assertEqual(len(shown.splitlines()) - 3, len(paths) - left_out)
+        by_name = {path["path"]: path for path in paths}
+        slower = max(paths, key=lambda path: path["self_ns_after"] - path["self_ns_before"])["path"]
+        self.assertIn(f"    {slower}\n", shown)
+        caller = slower.rpartition(" > ")[0]
+        growth = lambda name: by_name[name]["total_ns_after"] - by_name[name]["total_ns_before"]
+        self.assertAlmostEqual(growth(caller), growth(slower), delta=growth(slower) / 10)
+        self.assertNotIn(f"    {caller}\n", shown)
+
     def test_gate(self):
         self.diff("--gate", "total=1000000%", "--function", "serve*")
         done = self.diff("--gate", "self=10%", "--function", "Store*", status=1)
         self.assertIn("gate: self of Store::save", done.stderr)
-        self.diff("--gate", "self=10%", "--function", "Store*", "--gate-floor-ns", "100000")
+        self.assertIn("telltale: gate failed: 1 of 1 function grew by more than self=10% allows\n", done.stderr)
+        done = self.diff("--gate", "self=10%", "--function", "Store*", "--gate-floor-ns", "100000")
+        self.assertIn("telltale: gate passed: none of 1 function grew by more than self=10% allows; "
+                      "1 grew by more than that, but by no more than the floor of 100 us\n", done.stderr)
+        self.assertNotIn("gate", self.diff().stderr)
         # A new function has grown without limit; one that vanished has not grown.
         self.assertIn("calls of review", self.diff("--gate", "calls=0%", status=1).stderr)
         self.assertNotIn("audit", self.diff("--gate", "calls=0%", status=1).stderr)

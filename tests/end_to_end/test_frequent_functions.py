@@ -1,4 +1,5 @@
 """`run --auto` drops functions that are called often and last shortly, and the recording says so."""
+import itertools
 import json
 import shutil
 import unittest
@@ -10,8 +11,11 @@ from recorded_programs import Recorded, info, telltale
 PROGRAM = program_text("recorders/cases/frequent.cc")
 # Small buffers, and limits that the brief functions exceed on a busy machine, too.
 DROPPING = ("--set", "auto=1000/10us", "--set", "buffer=4K")
+WORKS = "works(int, bool, void*)"
 BRIEF = {"tiny(int)", "down(int)", "again(int)"}
 ROUNDS = 400
+# Under signals, whose handlers call the brief functions, too: on the thread's stack, below and above it.
+WAYS = ((), ("signals",), ("signals", "stacks"))
 # gcc may call the exit hook when the function's frame is gone, by a jump.
 VARIANTS = {"gcc -O1": ("g++", *programs.CALL_FLAGS, "-finstrument-functions-exclude-file-list=/c++/,/usr/"),
             "gcc -O2": ("g++", "-O2", *programs.CALL_FLAGS, "-finstrument-functions-exclude-file-list=/c++/,/usr/")}
@@ -26,7 +30,7 @@ def calls_of(file):
 def dropped_in(file):
     """The functions' names, from `info`."""
     words = info(file)["properties"].get("dropped", "")
-    return {name for name in BRIEF | {"works(int)", "round_of(int)", "throws(int)", "handled(int)"} if name.split("(")[0] + "(" in words}
+    return {name for name in BRIEF | {WORKS, "round_of(int)", "throws(int)", "handled(int)"} if name.split("(")[0] + "(" in words}
 
 
 @unittest.skipUnless(shutil.which("g++"), "needs g++")
@@ -42,7 +46,8 @@ class FrequentFunctions(unittest.TestCase):
         self.assertEqual({row["kind"] for row in rows}, {"call"}, "an exit without an entry")
         # throws() leaves by an exception in every second call; sleds do not see that.
         self.assertEqual({row["ended"] for row in rows if row["function"] != "throws(int)"} - {"tail"}, {"normal"})
-        depths = {row["tid"]: row["depth"] for row in rows if row["function"] == "works(int)"}
+        self.assertEqual(sum(row["function"] == "round_of(int)" for row in rows), 2 * ROUNDS)
+        depths = {row["tid"]: row["depth"] for row in rows if row["function"] == WORKS}
         self.assertEqual(len(depths), 2)
         outermost = [row for row in rows if row["function"] == "again(int)" and row["depth"] == depths[row["tid"]] + 1]
         # None in a thread that begins when the function has been dropped.
@@ -55,22 +60,22 @@ class FrequentFunctions(unittest.TestCase):
         return rows
 
     def test_brief_functions_are_dropped_and_others_kept(self):
-        # Not under signals: calls in handlers may lose their entry or exit (docs/design/recording.md).
         for variant in VARIANTS:
-            with self.subTest(variant=variant):
-                run = self.record(variant)
-                rows = self.check_calls(run.file)
-                self.assertEqual(BRIEF, dropped_in(run.file) & BRIEF)
-                self.assertFalse(dropped_in(run.file) & {"works(int)", "round_of(int)"})
-                tiny = sum(row["function"] == "tiny(int)" for row in rows)
-                self.assertGreater(tiny, 0)
-                self.assertLess(tiny, 2 * ROUNDS * 1000)
+            for arguments in WAYS:
+                with self.subTest(variant=variant, arguments=arguments):
+                    run = self.record(variant, *arguments)
+                    rows = self.check_calls(run.file)
+                    self.assertEqual(BRIEF, dropped_in(run.file) & BRIEF)
+                    self.assertFalse(dropped_in(run.file) & {WORKS, "round_of(int)"})
+                    tiny = sum(row["function"] == "tiny(int)" for row in rows)
+                    self.assertGreater(tiny, 0)
+                    self.assertLess(tiny, 2 * ROUNDS * 1000)
 
     def test_recorded_and_left_out_are_all_events(self):
         """Of gcc's hooks, which dropped functions still call."""
-        for arguments in ((), ("signals",)):
-            with self.subTest(arguments=arguments):
-                run = self.record("gcc -O1", *arguments)
+        for variant, arguments in itertools.product(("gcc -O1", "gcc -O2"), WAYS):
+            with self.subTest(variant=variant, arguments=arguments):
+                run = self.record(variant, *arguments)
                 found = info(run.file)
                 counts = found["records_by_kind"]
                 left_out = int(found["properties"]["left out"].split()[0])

@@ -11,6 +11,7 @@ from recorded_programs import PROGRAMS, Recorded, calls, expected_calls, info, t
 
 ODD = (PROGRAMS / "recorders/odd_calls.cc").read_text()
 PLUGIN = (PROGRAMS / "recorders/cases/plugin.cc").read_text()
+INLINED = (PROGRAMS / "recorders/inlined.cc").read_text()
 LOADS = (PROGRAMS / "recorders/loads_plugins.cc").read_text()
 
 
@@ -72,6 +73,23 @@ class GccRecorderTest(unittest.TestCase):
         self.assertTrue(all(every[name] * 0.9 <= found[name] <= every[name] for name in every), found)
         none = Recorded(program, 10, options=["--function", "shop::*", "--min", "100s"])
         self.assertEqual([calls(file) for file in none.files], [{}] * len(none.files), "nothing is as long as that")
+
+    def test_filters_of_inlined_and_left_functions(self):
+        functions = ["main", "round_of(int)", "outer(int)", "inner(int)", "innermost(int)"]
+        for compiler in filter(None, ("g++", programs.CLANG)):
+            program = programs.build(compiler, *programs.CALL_FLAGS, "-O2", source=INLINED)
+            for depth in range(1, 6):
+                with self.subTest(compiler=compiler, depth=depth):
+                    run = Recorded(program, options=["--depth", depth])
+                    expected = {name: 1 if name == "main" else 10 for name in functions[:depth]}
+                    if depth > 2:
+                        expected["leaps(int)"] = 10
+                    self.assertEqual(calls(run.file, prefix=""), expected)
+            none = Recorded(program, options=["--min", "100s"])
+            self.assertEqual([info(file)["records_by_kind"].get("FunctionExit", 0) for file in none.files], [0] * len(none.files))
+            with self.subTest(compiler=compiler, options="auto"):
+                run = Recorded(program, options=["--auto"])
+                self.assertEqual(calls(run.file, prefix=""), {"leaps(int)": 10, "main": 1, **{name: 10 for name in functions[1:]}})
 
     def test_what_was_recorded_survives_any_death(self):
         for end in ("kill", "term", "abort"):

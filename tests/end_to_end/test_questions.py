@@ -119,6 +119,30 @@ class ReplayTest(unittest.TestCase):
         self.assertIn(self.steps[40], shown)
         self.assertTrue(any(step["kind"] == "already_open" for step in around))
 
+    def test_long_text_is_limited_and_says_so(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(RECORDING[0]) as file:
+                text = file.read()
+            # 700 more calls, after the last of the thread.
+            last = next(line for line in reversed(text.splitlines()) if "kind: function-exit" in line)
+            time = int(re.search(r"tsc: (\d+)", last)[1])
+            calls = [re.sub(r"tsc: \d+", f"tsc: {time + 1000 * (i + 1)}", last.replace("function-exit", kind))
+                     for i, kind in enumerate(("function-enter", "function-exit") * 700)]
+            with open(f"{folder}/long.yaml", "w") as file:
+                file.write(text.replace(last + "\n", "\n".join([last, *calls]) + "\n"))
+            long = (f"{folder}/long.yaml", *RECORDING[1:])
+            total = len(document("replay", *long)["steps"])
+            self.assertGreater(total, 1400)
+            done = run("replay", *long)
+            self.assertIn(f"telltale: only the first 1000 of {total} steps; -n 0 shows all", done.stderr)
+            self.assertEqual(len(run("replay", *long, "--csv").stdout.splitlines()), total + 1)
+            last = run("replay", *long, "--last", "100s", "-n", "10")
+            self.assertIn(f"only the last 10 of {total} steps", last.stderr)
+            steps = [line for line in last.stdout.splitlines() if line.endswith((";", "{"))]
+            every = run("replay", *long, "-n", "0")
+            self.assertNotIn("only", every.stderr)
+            self.assertEqual([line for line in every.stdout.splitlines() if line.endswith(";")][-5:], steps[-5:])
+
     def test_text_has_a_line_for_each_call_and_names_what_is_open(self):
         text = run("replay", *RECORDING).stdout
         leaves, begun, ended = (len(re.findall(end, text, re.M)) for end in (r";(  \(.*\))?$", r" \{$", r"  \} |^.{28}\} "))

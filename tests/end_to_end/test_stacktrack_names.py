@@ -52,6 +52,8 @@ class ThreadNames(unittest.TestCase):
                 self.check_names(*files)
                 self.assertEqual(json.loads(telltale("check", "--json", *files))["rows"][0]["violations"], 0)
                 self.assertNotIn("telltale.thread", telltale("info", *files))
+                rows = json.loads(telltale("top", "--by-process", "--json", *files))["rows"]
+                self.assertEqual({row["process_name"] for row in rows}, {"shop"})
 
     def test_files_that_are_rotated_each_have_the_names(self):
         files = self.record(20_000, "rotate=300K")
@@ -69,7 +71,7 @@ class ThreadNames(unittest.TestCase):
         rows = json.loads(telltale("top", "--by-thread", "--json", file))["rows"]
         self.assertEqual({row["thread_name"] for row in rows}, {"first=1", "renamed", "shop"})
         self.assertEqual({row["process_name"] for row in json.loads(telltale("top", "--by-process", "--json", file))["rows"]}, {"shop"})
-        self.assertIn("(first=1)", telltale("replay", file))
+        self.assertIn("(first=1)", telltale("replay", file, "-n", "0"))
         self.assertIn('"renamed"', telltale("convert", file, "--to", "chrome", "-o", "-"))
 
     def test_conversion_keeps_them(self):

@@ -8,7 +8,7 @@ import {callsPage, CallsBuilder, generated, kHostile} from './samples.mjs';
 
 after(closeBrowser);
 
-const page = (tabs, data, more = {}) => ({telltale_page: 1, title: 'A page', facts: [['file', 'x'], ['losses', '3; 17 bytes']], summary: ['losses'], data, tabs, ...more});
+const page = (tabs, data, more = {}) => ({telltale_page: 1, title: 'A page', facts: [['file', 'x'], ['calls', '1234567'], ['losses', '3; 17 bytes']], summary: ['calls', 'losses'], data, tabs, ...more});
 const kMany = 100000;
 const bigTable = () => page([{id: 'rows', kind: 'table', title: 'Rows', data: 'rows'}], {rows: {
   columns: [{key: 'name', title: 'Name', type: 'text'}, {key: 'time', title: 'Time', type: 'unsigned', unit: 'ns', about: 'How long it took'},
@@ -64,8 +64,9 @@ test('source with marks, and bars', () => {
     const widths = await page.evaluate(() => [...document.querySelectorAll('.bars .bar')].map(e => e.getBoundingClientRect().width));
     assert.ok(Math.abs(widths[1] / widths[0] - 0.5) < 0.01);
     await page.click('text=Recording');
-    assert.deepEqual(await textsOf(page, '.facts dd'), ['x', '3; 17 bytes']);
-    assert.equal(await textOf(page, '.summary .loss'), 'losses 3; 17 bytes');
+    assert.deepEqual(await textsOf(page, '.facts dd'), ['x', '1234567', '3; 17 bytes']);
+    assert.equal(await textOf(page, '.summary .loss'), '\u00b7 losses 3; 17 bytes');
+    assert.match(await textOf(page, '.summary'), /calls 1,234,567/);
   });
 });
 

@@ -54,6 +54,7 @@ test('order: on a phone one column has both', () => withPage({payload: page(data
   assert.deepEqual(await shown(page), [['1 main', null], ['2 \u2190 save() (1 inside)', null], ['4 \u2026 121 calls as before', null], ['125 request(int)', null], ['126 \u2026 1 call as before', null],
     [null, '125 + audit() (2 inside)'], ['305 \u2212 check() \u00d7 3', null], [null, '305 \u2192 save() (1 inside)']]);
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  assert.ok(await page.evaluate(() => [...document.querySelectorAll('.toolbar, .order-row.head .order-side')].every(e => e.scrollWidth <= e.clientWidth)), 'nothing is cut off');
   await page.tap('.order-row.added');
   await settled(page);
   assert.equal((await hashOf(page))['order-row'], '5');

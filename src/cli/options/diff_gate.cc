@@ -1,12 +1,16 @@
 #include "cli/options/diff_gate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <iterator>
 #include <optional>
 #include <utility>
 
+#include "base/counted.h"
 #include "cli/options/reading_options.h"
+#include "output/table/show_units.h"
 
 namespace telltale::cli {
 namespace {
@@ -58,6 +62,26 @@ Result<uint64_t> gate_floor_ns(const DiffGateOptions& options) {
   if (!floor)
     return usage_error("--gate-floor needs a duration such as 10us, but got " + options.floor);
   return *floor;
+}
+
+void GateOutcome::add(Growth worst) {
+  ++compared_;
+  if (worst == Growth::exceeded) ++exceeded_;
+  if (worst == Growth::below_floor) ++below_floor_;
+}
+
+void GateOutcome::print(const DiffGateOptions& options, uint64_t floor_ns,
+                        std::string_view noun) const {
+  if (options.gate.empty()) return;
+  std::string line = fmt::format("gate {}: {} of {} grew by more than {} allows",
+                                 exceeded_ == 0 ? "passed" : "failed",
+                                 exceeded_ == 0 ? "none" : fmt::format("{}", exceeded_),
+                                 counted(compared_, noun), options.gate);
+  if (below_floor_ != 0) {
+    line += fmt::format("; {} grew by more than that, but by no more than the floor of {}",
+                        below_floor_, show_duration(static_cast<double>(floor_ns)));
+  }
+  fmt::print(stderr, "telltale: {}\n", line);
 }
 
 }  // namespace telltale::cli

@@ -32,4 +32,21 @@ Result<std::vector<DiffGate>> parse_gates(std::string_view text);
 // Growth of a time up to this is ignored: --gate-floor 10us, or --gate-floor-ns. Errors: usage.
 Result<uint64_t> gate_floor_ns(const DiffGateOptions& options);
 
+// A measure that grew by no more than its gate allows, or by more, but not by more than the floor.
+enum class Growth : uint8_t { allowed, below_floor, exceeded };
+
+// For the verdict: how many functions, paths or sums were compared, and what came of it.
+class GateOutcome {
+ public:
+  // One of them, whose measure that grew most is given.
+  void add(Growth worst);
+  // One line on standard error; nothing without --gate.
+  void print(const DiffGateOptions& options, uint64_t floor_ns, std::string_view noun) const;
+
+ private:
+  size_t compared_ = 0;
+  size_t exceeded_ = 0;
+  size_t below_floor_ = 0;
+};
+
 }  // namespace telltale::cli

@@ -13,6 +13,7 @@
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/json_document.h"
+#include "output/table/screen.h"
 #include "output/table/show_units.h"
 #include "output/table/table.h"
 #include "report/calls/runs_diff_tables.h"
@@ -57,7 +58,8 @@ std::vector<RunProfile> profiles_of(const std::vector<Run>& runs) {
 // Calls are exact: every run after has more than the gate allows over every run before. Times vary:
 // the whole confidence interval is above what the gate allows.
 void check(const std::vector<DiffGate>& gates, const RunsDiff::Row& row, uint64_t floor_ns,
-           std::vector<RunsExcess>& exceeded) {
+           std::vector<RunsExcess>& exceeded, GateOutcome& outcome) {
+  Growth worst = Growth::allowed;
   for (const DiffGate& gate : gates) {
     const auto values = [&](const RunsDiff::Values& side) -> const std::vector<uint64_t>& {
       if (gate.measure == GatedMeasure::calls) return side.calls;
@@ -65,18 +67,22 @@ void check(const std::vector<DiffGate>& gates, const RunsDiff::Row& row, uint64_
     };
     RunsComparison compared = compare_runs(values(row.before), values(row.after));
     const double allowed = 1 + gate.limit;
-    bool exceeds = false;
+    Growth growth = Growth::allowed;
     if (gate.measure == GatedMeasure::calls) {
       compared.ratio_low = static_cast<double>(compared.after.least) /
                            static_cast<double>(std::max<uint64_t>(compared.before.most, 1));
-      exceeds = static_cast<double>(compared.after.least) >
-                static_cast<double>(compared.before.most) * allowed;
-    } else {
-      exceeds =
-          compared.ratio_low > allowed && compared.after.median > compared.before.median + floor_ns;
+      if (static_cast<double>(compared.after.least) >
+          static_cast<double>(compared.before.most) * allowed)
+        growth = Growth::exceeded;
+    } else if (compared.ratio_low > allowed) {
+      growth = compared.after.median > compared.before.median + floor_ns ? Growth::exceeded
+                                                                         : Growth::below_floor;
     }
-    if (exceeds) exceeded.push_back({std::string(gate.name), row.name, compared});
+    worst = std::max(worst, growth);
+    if (growth == Growth::exceeded)
+      exceeded.push_back({std::string(gate.name), row.name, compared});
   }
+  outcome.add(worst);
 }
 
 std::string to_json(const RunsDiff& diff, const DiffRunsOptions& options,
@@ -100,10 +106,11 @@ std::string to_text(const RunsDiff& diff, const DiffRunsOptions& options) {
                        const RunsComparison::Side& times) {
     std::string shown = visible(files.front());
     if (files.size() > 1) shown += fmt::format(" and {} more", files.size() - 1);
-    return fmt::format("{} {}: {} in calls ({} .. {})\n", name, shown,
-                       show_duration(static_cast<double>(times.median)),
-                       show_duration(static_cast<double>(times.least)),
-                       show_duration(static_cast<double>(times.most)));
+    const std::string words = fmt::format("{} {}: {} in calls ({} .. {})", name, shown,
+                                          show_duration(static_cast<double>(times.median)),
+                                          show_duration(static_cast<double>(times.least)),
+                                          show_duration(static_cast<double>(times.most)));
+    return folded(words, 0, 2) + "\n";
   };
   return side("A", options.before, whole.before) + side("B", options.after, whole.after) +
          fmt::format("change {}, 95 % interval {}\n\n", change_of(whole.ratio),
@@ -145,10 +152,12 @@ int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options) {
   const RunsDiff diff =
       make_runs_diff(profiles_of(*before), profiles_of(*after), reading.name_style());
   std::vector<RunsExcess> exceeded;
+  GateOutcome outcome;
   if (options.gate_all) {
-    check(*gates, diff.whole, *floor_ns, exceeded);
+    check(*gates, diff.whole, *floor_ns, exceeded, outcome);
   } else {
-    for (const RunsDiff::Row& row : diff.functions) check(*gates, row, *floor_ns, exceeded);
+    for (const RunsDiff::Row& row : diff.functions)
+      check(*gates, row, *floor_ns, exceeded, outcome);
   }
   if (reading.json) {
     print(to_json(diff, options, exceeded, problems));
@@ -159,6 +168,7 @@ int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options) {
   }
   const int damage = report_problems(reading, problems);
   complain(exceeded);
+  outcome.print(options.gate, *floor_ns, options.gate_all ? "sum" : "function");
   return exceeded.empty() ? damage : kFinding;
 }
 

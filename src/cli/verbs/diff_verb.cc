@@ -21,6 +21,7 @@
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
+#include "output/table/screen.h"
 #include "output/table/table.h"
 #include "report/calls/diff_tables.h"
 #include "report/schemas/schemas.h"
@@ -49,28 +50,39 @@ uint64_t value_of(const Measures& measures, GatedMeasure measure) {
   return measure == GatedMeasure::total ? measures.total_ns : measures.self_ns;
 }
 
-// What grew by more than its gate allows. Growth from 0 is unlimited.
+// Growth from 0 is unlimited.
+Growth judge(const DiffGate& gate, uint64_t before, uint64_t after, uint64_t floor_ns) {
+  const double allowed = static_cast<double>(before) * (1 + gate.limit);
+  if (after <= before || static_cast<double>(after) <= allowed) return Growth::allowed;
+  const bool is_time = gate.measure != GatedMeasure::calls;
+  return is_time && after - before <= floor_ns ? Growth::below_floor : Growth::exceeded;
+}
+
+struct Judgement {
+  std::vector<DiffExcess> exceeded;
+  GateOutcome outcome;
+};
+
 void check_gates(const std::vector<DiffGate>& gates, const std::string& name,
                  const Measures& before, const Measures& after, uint64_t floor_ns,
-                 std::vector<DiffExcess>& exceeded) {
+                 Judgement& judgement) {
+  Growth worst = Growth::allowed;
   for (const DiffGate& gate : gates) {
     const uint64_t old_value = value_of(before, gate.measure);
     const uint64_t new_value = value_of(after, gate.measure);
-    if (new_value <= old_value) continue;
-    const bool is_time = gate.measure != GatedMeasure::calls;
-    if (is_time && new_value - old_value <= floor_ns) continue;
-    const double allowed = static_cast<double>(old_value) * (1 + gate.limit);
-    if (static_cast<double>(new_value) > allowed) {
-      exceeded.push_back({std::string(gate.name), name, old_value, new_value});
-    }
+    const Growth growth = judge(gate, old_value, new_value, floor_ns);
+    worst = std::max(worst, growth);
+    if (growth == Growth::exceeded)
+      judgement.exceeded.push_back({std::string(gate.name), name, old_value, new_value});
   }
+  judgement.outcome.add(worst);
 }
 
-std::vector<DiffExcess> find_exceeded(const RecordingDiff& diff, const std::vector<DiffGate>& gates,
-                                      const DiffOptions& options) {
-  std::vector<DiffExcess> exceeded;
+Judgement judge(const RecordingDiff& diff, const std::vector<DiffGate>& gates,
+                const DiffOptions& options) {
+  Judgement judgement;
   const auto check = [&](const std::string& name, const Measures& before, const Measures& after) {
-    check_gates(gates, name, before, after, options.gate_floor_ns, exceeded);
+    check_gates(gates, name, before, after, options.gate_floor_ns, judgement);
   };
   if (options.gate_by == "all") check("all calls", diff.before, diff.after);
   if (options.gate_by == "function") {
@@ -81,7 +93,7 @@ std::vector<DiffExcess> find_exceeded(const RecordingDiff& diff, const std::vect
       check(path_text(diff, i, 64), diff.paths[i].before, diff.paths[i].after);
     }
   }
-  return exceeded;
+  return judgement;
 }
 
 std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
@@ -105,21 +117,28 @@ std::string to_json(const RecordingDiff& diff, const DiffOptions& options,
 
 std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
   const auto side = [](const char* name, const std::string& file, const Measures& whole) {
-    return fmt::format("{} {}: {}, {} in outermost calls\n", name, visible(file),
-                       counted(whole.calls, "call"),
-                       show_duration(static_cast<double>(whole.total_ns)));
+    const std::string words = fmt::format("{} {}: {}, {} in outermost calls", name, visible(file),
+                                          counted(whole.calls, "call"),
+                                          show_duration(static_cast<double>(whole.total_ns)));
+    return folded(words, 0, 2) + "\n";
   };
   std::string out = side("A", options.reading.files[0], diff.before) +
                     side("B", options.reading.files[1], diff.after);
   out += "\nFunctions, by difference in self time\n" +
          shown_diff_functions(diff, options.rows).to_text();
-  out += "\nPaths, by difference in total time\n" + shown_diff_paths(diff, options.rows).to_text();
+  const ShownDiffPaths paths = shown_diff_paths(diff, options.rows);
+  out += "\nPaths, by difference in total time\n" + paths.table.to_text();
+  if (paths.callers_left_out != 0) {
+    out += fmt::format("{} with the difference of one of these left out; --csv has all\n",
+                       counted(paths.callers_left_out, "caller"));
+  }
   return out;
 }
 
 int finish(const RecordingDiff& diff, const DiffOptions& options,
            const std::vector<DiffGate>& gates, const ProblemLog& problems) {
-  const std::vector<DiffExcess> exceeded = find_exceeded(diff, gates, options);
+  const Judgement judgement = judge(diff, gates, options);
+  const std::vector<DiffExcess>& exceeded = judgement.exceeded;
   if (options.reading.json) {
     print(to_json(diff, options, exceeded, problems));
   } else if (options.reading.csv) {
@@ -140,6 +159,8 @@ int finish(const RecordingDiff& diff, const DiffOptions& options,
   }
   if (exceeded.size() > kShown)
     fmt::print(stderr, "telltale: gate: {} more\n", exceeded.size() - kShown);
+  judgement.outcome.print(options.gate, options.gate_floor_ns,
+                          options.gate_by == "all" ? "sum" : options.gate_by);
   return exceeded.empty() ? damage : kFinding;
 }
 

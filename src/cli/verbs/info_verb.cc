@@ -13,6 +13,7 @@
 #include "output/json_writer.h"
 #include "output/table/json_document.h"
 #include "output/table/object_writer.h"
+#include "output/table/screen.h"
 #include "output/table/table.h"
 #include "report/schemas/schemas.h"
 
@@ -69,7 +70,9 @@ std::string to_json(const RecordingInfo& info, const RecordedNames& names,
 }
 
 void append_line(std::string& out, std::string_view name, std::string_view value) {
-  out += fmt::format("{:<16} {}\n", name, value);
+  constexpr size_t kValues = 17;
+  out +=
+      fmt::format("{:<16} {}\n", name, folded(value, std::max(kValues, name.size() + 1), kValues));
 }
 
 constexpr size_t kShownThreads = 8;
@@ -136,7 +139,11 @@ std::string to_text(const RecordingInfo& info, const RecordedNames& names) {
   constexpr size_t kShownProblems = 20;
   const std::vector<Problem> kept = info.problems.kept();
   for (size_t i = 0; i < std::min(kept.size(), kShownProblems); ++i) {
-    out += fmt::format("  {}: {}\n", problem_kind_name(kept[i].kind), visible(to_string(kept[i])));
+    out +=
+        "  " +
+        folded(fmt::format("{}: {}", problem_kind_name(kept[i].kind), visible(to_string(kept[i]))),
+               2, 4) +
+        "\n";
   }
   if (info.problems.count() > kShownProblems) {
     out += fmt::format("  and {} more; --json lists the first {}\n",

@@ -23,7 +23,8 @@ struct ReplayVerbOptions {
   std::string margin = "1ms";
   uint64_t call = 0;  // 0: all
   bool merge = false;
-  size_t limit = 0;
+  size_t limit = 1000;
+  bool limit_is_given = false;
 };
 
 // --last and --around in the words of --time. Errors: usage.
@@ -41,6 +42,26 @@ Result<std::string> window_words(const ReplayVerbOptions& options) {
   return fmt::format("{}ns..{}ns", *at - std::min(*at, *margin), *at + *margin + 1);
 }
 
+void say_what_is_left_out(const ReplayVerbOptions& options, uint64_t steps) {
+  if (options.limit_is_given) {
+    fmt::print(stderr, "telltale: only the first {} steps; -n 0 shows all\n", steps);
+  } else if (steps > options.limit) {
+    fmt::print(
+        stderr,
+        "telltale: only the first {} of {} steps; -n 0 shows all, --depth fewer, --last 10ms "
+        "the end\n",
+        options.limit, steps);
+  }
+}
+
+// Of the end of the recording, the newest steps are shown. Returns how many there are.
+uint64_t select_newest(const TimedCalls& calls, ReplayOptions& replayed) {
+  const ReplayCount count = count_replay_steps(calls, replayed);
+  if (count.steps > replayed.limit) replayed.selection.from = count.newest_from;
+  replayed.limit = 0;
+  return count.steps;
+}
+
 int answer(const Recording& recording, const ReplayVerbOptions& options, CallFilter filter) {
   const TimedCalls& calls = *recording.timed_calls();
   ProblemLog problems = recording.problems();
@@ -50,7 +71,10 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
   ReplayOptions replayed{
       .selection = {.filter = filter, .from = window.from, .to = window.to, .call = {}},
       .merge = options.merge,
-      .limit = options.limit};
+      .limit = options.limit,
+      .reads_all = !options.limit_is_given};
+  const bool is_text = !options.reading.json && !options.reading.csv;
+  if (!options.limit_is_given && !is_text) replayed.limit = 0;
   if (options.call != 0) {
     replayed.selection.call = options.call;
     size_t threads = 0;
@@ -64,6 +88,9 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
               .error());
     }
   }
+  const uint64_t limit = replayed.limit;
+  const bool shows_newest = limit != 0 && !options.last.empty();
+  const uint64_t in_window = shows_newest ? select_newest(calls, replayed) : 0;
   const StyledNames names(calls.functions(), options.reading.name_style());
   const ByteSink sink = print_block;
   BlockWriter out(sink);
@@ -79,8 +106,11 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
   if (steps == 0) {
     if (!remark_no_match(calls, filter, options.reading.jobs))
       fmt::print(stderr, "telltale: nothing happened in what the options select\n");
-  } else if (steps == options.limit) {
-    fmt::print(stderr, "telltale: only the first {} steps; --limit 0 shows all\n", steps);
+  } else if (shows_newest && in_window > limit) {
+    fmt::print(stderr, "telltale: only the last {} of {} steps; -n 0 shows all, --depth fewer\n",
+               limit, in_window);
+  } else if (limit != 0 && !shows_newest && steps >= limit) {
+    say_what_is_left_out(options, steps);
   }
   return report_problems(options.reading, problems);
 }
@@ -122,8 +152,15 @@ void add_replay_verb(Command app, int& status) {
       .excludes("--last")
       .excludes("--around");
   verb.add_flag("--merge", options->merge, "threads in order of time, not one after the other");
-  add_limit_option(verb, options->limit, "at most this many steps; 0: all").show_default();
-  verb.callback([options, &status] { status = run(*options); });
+  const Option limit =
+      add_limit_option(verb, options->limit,
+                       "at most this many steps, with --last the newest; 0: all. --json and --csv "
+                       "have all unless it is given")
+          .show_default();
+  verb.callback([options, limit, &status] {
+    options->limit_is_given = limit.count() != 0;
+    status = run(*options);
+  });
 }
 
 }  // namespace telltale::cli

@@ -263,6 +263,16 @@ bool StacktrackRecording::Indexer::name_thread(const Record& record, std::string
   return true;
 }
 
+// The program's, or, in the classic layout, which has no place for it, the first thread's, as ps
+// shows it. Empty: unknown.
+std::string StacktrackRecording::Indexer::process_name(int64_t pid) const {
+  const auto program = recording_.programs_.find(std::to_string(pid));
+  if (program != recording_.programs_.end())
+    return std::filesystem::path(program->second).filename().string();
+  const auto first_thread = thread_names_.find({pid, pid});
+  return first_thread == thread_names_.end() ? std::string() : first_thread->second.second;
+}
+
 void StacktrackRecording::Indexer::process_record(const Record& record) {
   ProcessTime& process = recording_.processes_[static_cast<int64_t>(record.pid())];
   process.file = file_;
@@ -300,12 +310,8 @@ void StacktrackRecording::Indexer::finish() {
   recording_.choose_clock();
   for (auto& [key, thread] : threads_) {
     recording_.make_shards(thread);
-    const auto program = recording_.programs_.find(std::to_string(key.pid));
     recording_.streams_.push_back(
-        {key, std::move(thread_names_[key].second), thread.shards.size(),
-         program == recording_.programs_.end()
-             ? std::string()
-             : std::filesystem::path(program->second).filename().string()});
+        {key, thread_names_[key].second, thread.shards.size(), process_name(key.pid)});
     recording_.threads_.push_back(std::move(thread));
   }
   for (size_t i = 0; i < kinds_.size(); ++i) {

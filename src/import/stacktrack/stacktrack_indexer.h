@@ -37,6 +37,7 @@ class StacktrackRecording::Indexer {
   void extend_run(const stacktrack::Record& record, const ThreadKey& thread);
   void whole(const stacktrack::Record& head, std::string_view text, Ending ending, bool adjoining);
   bool name_thread(const stacktrack::Record& record, std::string_view property);
+  [[nodiscard]] std::string process_name(int64_t pid) const;
   void process_record(const stacktrack::Record& record);
   void lost(const stacktrack::Record& record);
   void problem(Problem::Kind kind, const stacktrack::Record& record, std::string message,

@@ -1,5 +1,7 @@
 #include "output/table/screen.h"
 
+#include <algorithm>
+
 #include "output/escape.h"
 
 namespace telltale {
@@ -32,6 +34,30 @@ std::string elided(std::string_view text, size_t width) {
   std::string out(text.substr(0, bytes_of(text, front)));
   out += "…";
   out += text.substr(bytes_of(text, length - back));
+  return out;
+}
+
+std::string folded(std::string_view text, size_t column, size_t indent) {
+  constexpr size_t kLeastWidth = 20;
+  if (!screen().is_terminal()) return std::string(text);
+  const size_t width = std::max(screen().width, indent + kLeastWidth);
+  std::string out;
+  bool begins_line = true;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(' '), text.size());
+    const std::string word = elided(text.substr(0, end), width - indent);
+    const size_t columns = count_characters(word);
+    if (!begins_line && column + 1 + columns > width) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+      begins_line = true;
+    }
+    if (!begins_line) out += ' ';
+    out += word;
+    column += columns + (begins_line ? 0 : 1);
+    begins_line = false;
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
   return out;
 }
 

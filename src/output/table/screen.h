@@ -21,6 +21,11 @@ void set_screen(const Screen& screen);
 // visible() already. REQUIRES: width > 0.
 std::string elided(std::string_view text, size_t width);
 
+// On a terminal, the text in lines of at most its width, broken at spaces: the first continues at
+// column `column`, the others are indented by `indent`. Longer words are elided. Otherwise the
+// text.
+std::string folded(std::string_view text, size_t column, size_t indent);
+
 // "1234567" as "1,234,567".
 std::string with_thousands(std::string_view digits);
 

@@ -44,6 +44,16 @@ class OnATerminal : public ::testing::Test {
   }
 };
 
+TEST_F(OnATerminal, SentencesAreFoldedAtSpaces) {
+  EXPECT_EQ(folded("one two three four five six seven", 0, 2), "one two three four five six seven");
+  set_screen({.width = 24, .colour = false});
+  EXPECT_EQ(folded("one two three four five six seven", 10, 2),
+            "one two three\n  four five six seven");
+  EXPECT_EQ(folded("äöü äöü äöü äöü äöü äöü äöü", 0, 1), "äöü äöü äöü äöü äöü äöü\n äöü");
+  EXPECT_EQ(folded("in /a/folder/with/a/long/name/file.xray", 0, 2), "in\n  /a/folde…ame/file.xray");
+  EXPECT_EQ(folded("", 0, 2), "");
+}
+
 TEST_F(OnATerminal, NamesAreElidedAndNumbersAreNot) {
   set_screen({.width = 60, .colour = false});
   EXPECT_EQ(table().to_text(),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 
 #include "report/calls/call_fields.h"
@@ -135,6 +136,24 @@ void add_shown_row(Table& table, const RecordingDiff::Row& row, uint64_t Measure
                  std::string(fate(row)), std::move(name)});
 }
 
+// Whether a callee of the path has its difference in time, up to a tenth; the callee is in both
+// recordings, or in one, as the path is.
+std::vector<bool> find_explained(const RecordingDiff& diff) {
+  std::vector<bool> explained(diff.paths.size());
+  for (const RecordingDiff::PathRow& row : diff.paths) {
+    if (row.caller == RecordingDiff::PathRow::kNoRow) continue;
+    const RecordingDiff::PathRow& caller = diff.paths[row.caller];
+    const auto whole =
+        static_cast<double>(difference(caller.before.total_ns, caller.after.total_ns));
+    const auto part = static_cast<double>(difference(row.before.total_ns, row.after.total_ns));
+    const bool same_fate =
+        row.before.seen() == caller.before.seen() && row.after.seen() == caller.after.seen();
+    if (whole != 0 && same_fate && std::abs(whole - part) <= std::abs(whole) / 10)
+      explained[row.caller] = true;
+  }
+  return explained;
+}
+
 std::string name_of_path(const RecordingDiff& diff, const RecordingDiff::PathRow& row,
                          size_t most_frames) {
   return path_text(diff, static_cast<size_t>(&row - diff.paths.data()), most_frames);
@@ -170,11 +189,18 @@ Table shown_diff_functions(const RecordingDiff& diff, size_t rows_shown) {
   return table;
 }
 
-Table shown_diff_paths(const RecordingDiff& diff, size_t rows_shown) {
-  Table table(kShownPaths);
-  for (const auto* row : largest(diff.paths, &Measures::total_ns, rows_shown))
-    add_shown_row(table, *row, &Measures::total_ns, name_of_path(diff, *row, kShownFrames));
-  return table;
+ShownDiffPaths shown_diff_paths(const RecordingDiff& diff, size_t rows_shown) {
+  ShownDiffPaths shown{.table = Table(kShownPaths)};
+  const std::vector<bool> explained = find_explained(diff);
+  for (const auto* row : largest(diff.paths, &Measures::total_ns, 0)) {
+    if (explained[static_cast<size_t>(row - diff.paths.data())]) {
+      ++shown.callers_left_out;
+      continue;
+    }
+    add_shown_row(shown.table, *row, &Measures::total_ns, name_of_path(diff, *row, kShownFrames));
+    if (shown.table.rows() == rows_shown) break;
+  }
+  return shown;
 }
 
 constinit const DocumentSchema schemas::kDiff{"diff", 1, "Two recordings, aligned by name.", false,

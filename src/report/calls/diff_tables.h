@@ -27,6 +27,12 @@ Table exceeded_table(const std::vector<DiffExcess>& exceeded);
 // The first `rows` of functions and paths (0: all) for people: the time that decides their order,
 // and calls.
 Table shown_diff_functions(const RecordingDiff& diff, size_t rows);
-Table shown_diff_paths(const RecordingDiff& diff, size_t rows);
+// A difference appears in all callers of the path that has it. A caller whose difference is that of
+// one callee, up to a tenth, is left out.
+struct ShownDiffPaths {
+  Table table;
+  size_t callers_left_out = 0;
+};
+ShownDiffPaths shown_diff_paths(const RecordingDiff& diff, size_t rows);
 
 }  // namespace telltale

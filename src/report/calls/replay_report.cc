@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <optional>
+#include <queue>
 #include <string>
 #include <vector>
 
@@ -258,8 +260,8 @@ uint64_t play(const TimedCalls& calls, const ReplayOptions& options, ProblemLog&
   replay(
       calls, options.selection, options.merge,
       [&](const ReplayStep& step) {
-        use(step);
-        return ++steps != options.limit;
+        if (++steps <= options.limit || options.limit == 0) use(step);
+        return steps != options.limit || options.reads_all;
       },
       [&](const auto& thread) {
         if (thread.reached_end() && !options.selection.call) at_end(thread);
@@ -269,6 +271,24 @@ uint64_t play(const TimedCalls& calls, const ReplayOptions& options, ProblemLog&
 }
 
 }  // namespace
+
+ReplayCount count_replay_steps(const TimedCalls& calls, const ReplayOptions& options) {
+  ReplayCount count;
+  std::priority_queue<Ticks, std::vector<Ticks>, std::greater<>> newest;
+  ProblemLog reported_by_the_answer;
+  const ReplayOptions all = {.selection = options.selection, .merge = options.merge};
+  play(
+      calls, all, reported_by_the_answer,
+      [&](const ReplayStep& step) {
+        if (step.kind == Kind::already_open) return;
+        ++count.steps;
+        newest.push(step.time);
+        if (newest.size() > options.limit) newest.pop();
+      },
+      [](const auto&) {});
+  if (!newest.empty()) count.newest_from = newest.top();
+  return count;
+}
 
 std::string event_text(const ReplayStep& step) {
   std::string words;

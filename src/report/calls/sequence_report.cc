@@ -10,6 +10,7 @@
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
+#include "output/table/screen.h"
 #include "output/table/table.h"
 #include "report/calls/call_fields.h"
 #include "report/schemas/schemas.h"
@@ -81,10 +82,11 @@ class EditLines {
     side("A", report_.a);
     side("B", report_.b);
     const SequenceAlignment& found = report_.alignment;
-    out_ += fmt::format("{} the same, in the same order; {} only in A, {} only in B",
-                        counted(found.same, "call"), found.only_a, found.only_b);
-    if (found.moved != 0) out_ += fmt::format(", {} moved", found.moved);
-    out_ += "\n";
+    std::string found_words =
+        fmt::format("{} the same, in the same order; {} only in A, {} only in B",
+                    counted(found.same, "call"), found.only_a, found.only_b);
+    if (found.moved != 0) found_words += fmt::format(", {} moved", found.moved);
+    out_ += folded(found_words, 0, 2) + "\n";
     if (found.unaligned != 0) {
       out_ +=
           fmt::format("{} with too many differences to align\n", counted(found.unaligned, "place"));

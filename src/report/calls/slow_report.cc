@@ -11,6 +11,7 @@
 #include "analysis/calls/percentile.h"
 #include "output/escape.h"
 #include "output/export.h"
+#include "output/table/screen.h"
 #include "output/table/show_units.h"
 #include "output/table/table.h"
 #include "report/calls/call_fields.h"
@@ -192,7 +193,7 @@ class SlowText {
   void write_call(size_t rank, const CallDetails& call, std::string_view command) {
     const CallDetails& typical = typical_of(slow_, call);
     const EventStream& stream = calls_.streams()[call.which.stream];
-    std::string line = fmt::format("\n{}. {}", rank, duration(call.which.duration));
+    std::string line = fmt::format("{}. {}", rank, duration(call.which.duration));
     if (typical.which.duration != 0 && call.which.duration > typical.which.duration) {
       line += fmt::format(", {} times the typical call",
                           factor(static_cast<double>(call.which.duration) /
@@ -201,11 +202,15 @@ class SlowText {
     line += ": " + visible(names_.describe(call.which.function).name);
     for (const uint64_t value : call.arguments) line += fmt::format(" {:#x}", value);
     if (call.which.ended == CloseKind::unwound) line += " (left by an exception or longjmp)";
-    out_.write(line + "\n");
-    out_.write(fmt::format(
-        "   in {} at {:.6f} ms; {} --thread {} --call {}\n", thread_words(stream),
-        static_cast<double>(calls_.clock().to_ns(call.which.entered - calls_.first_time())) / 1e6,
-        command, stream.thread.tid, call.which.call));
+    out_.write("\n" + folded(line, 0, 3) + "\n");
+    const std::string place = fmt::format(
+        "   in {} at {:.6f} ms;", thread_words(stream),
+        static_cast<double>(calls_.clock().to_ns(call.which.entered - calls_.first_time())) / 1e6);
+    const std::string replay =
+        fmt::format("{} --thread {} --call {}", command, stream.thread.tid, call.which.call);
+    // The command is to be copied: it stays in one line.
+    const bool fits = !screen().is_terminal() || place.size() + 1 + replay.size() <= screen().width;
+    out_.write(place + (fits ? " " : "\n   ") + replay + "\n");
     write_callees(call, typical);
     write_events(call);
     write_meanwhile(call);

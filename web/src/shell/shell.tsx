@@ -2,6 +2,7 @@
 
 import {useEffect, useLayoutEffect, useMemo, useRef, useState} from 'preact/hooks';
 import type {Payload, TabSpec} from '../payload';
+import {showCount} from '../text/units';
 import {FactsTab} from '../tabs/plain_tabs';
 import {kTabKinds} from '../tabs/kinds';
 import {AddressContext, useAddressFromHash, type Address, type Changes} from './address';
@@ -21,7 +22,7 @@ function ThemeButton() {
 
 function Summary({payload}: {payload: Payload}) {
   const shown = payload.facts.filter(([name]) => payload.summary.includes(name));
-  return <p class="summary">{shown.map(([name, value], i) => <span key={i} class={/\blosses$/.test(name) ? 'loss' : ''}>{i > 0 && ' \u00b7 '}{name} {value}</span>)}</p>;
+  return <p class="summary">{shown.map(([name, value], i) => <span key={i} class={/\blosses$/.test(name) ? 'loss' : ''}>{i > 0 && ' \u00b7 '}{name} {/^\d+$/.test(value) ? showCount(Number(value)) : value}</span>)}</p>;
 }
 
 function SearchField({address, told, invalid}: {address: Address; told: string; invalid: boolean}) {
