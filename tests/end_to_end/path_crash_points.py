@@ -318,6 +318,19 @@ class Comparison:
             else:
                 self.differs(point, frame, readings[0] if readings else [frame["contradiction"]], ran)
 
+        self.compare_blocks(point, frame, key, set(ran))
+
+    def compare_blocks(self, point, frame, key, ran):
+        """What telltale says of each block of one activation, by all evidence together."""
+        for block in frame["blocks_ran"]:
+            if (key, block["block"]) in self.trace.empty:
+                continue
+            self.counts[f"blocks of frames: {block['ran']}"] += 1
+            if block["ran"] != "maybe" and (block["ran"] == "yes") != (block["block"] in ran):
+                self.counts["wrong"] += 1
+                self.wrong.append(f"step {point.step} at {point.pc:#x}, {point.core.name}: block {block['block']} of a frame of "
+                                  f"{frame['linkage_name']} ran: {block['ran']}")
+
     def told(self, frame, reading, key):
         blocks = [block["block"] for part in [*frame["paths"][:reading["completed"]], reading] for block in part["blocks"]]
         return [block for block in blocks if (key, block) not in self.trace.empty]

@@ -60,6 +60,7 @@ class CrashPoints(SamplerCase):
         self.assertGreater(found.counts["frames by position"], count // 4)
         for answer in ("yes", "no"):
             self.assertGreater(found.counts[f"blocks of the program: {answer}"], 0)
+            self.assertGreater(found.counts[f"blocks of frames: {answer}"], 0)
         return found.counts
 
     def test_small_programs(self):
