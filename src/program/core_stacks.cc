@@ -215,7 +215,7 @@ class CoreStacks::State {
     if (self->caller_is_landing_) return self->land(registers_of(state));
     self->frames_->read(self->dwfl_, state, frames);
     if (frames.empty() || !is_exception_unwinder(frames.back().symbol)) return DWARF_CB_OK;
-    if (auto landing = self->frames_->find_landing(self->dwfl_, state))
+    if (auto landing = self->frames_->find_landing(self->dwfl_, state, frames.back()))
       return self->land(*std::move(landing));
     self->caller_is_landing_ = self->frames_->has_landing_for_caller(self->dwfl_, state);
     return DWARF_CB_OK;

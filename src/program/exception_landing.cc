@@ -19,6 +19,8 @@ constexpr unsigned kReturnAddress = 16;
 constexpr size_t kFrameAddress = 18;
 constexpr size_t kCode = 19;
 constexpr size_t kContextWords = 20;
+// In the code of each of the unwinder's functions; the next call is at 130 or later.
+constexpr uint64_t kLastOffsetOfFirstCall = 128;
 // Bounds the cost of hostile input.
 constexpr uint64_t kMostFrameBytes = 4096;
 constexpr uint64_t kMostStackBytes = uint64_t{8} << 20;
@@ -51,18 +53,27 @@ bool leaves_frame(const UnwinderFrame& frame, uint64_t slot) {
   return frame.innermost && (rcx == slot || (rcx == distance && rdx == distance));
 }
 
-// Whether a context is that of a landing pad. `context`: its words.
+// While the context is moved to the next frame, it has the return address of the one before, which
+// is on the stack.
+bool is_being_moved(const CoreFile& core, const UnwinderFrame& frame, const uint64_t* context) {
+  const uint64_t first = frame.frame_address - kWord;
+  const std::vector<uint64_t> between = words_at(core, first, context[kReturnAddress] - first);
+  return std::ranges::find(between, context[kCode]) != between.end();
+}
+
+// Whether a context is that of a landing pad, and no longer what an earlier exception has left in
+// the same memory.
 bool is_landing(const CoreFile& core, const UnwinderFrame& frame, const uint64_t* context) {
   const uint64_t slot = context[kReturnAddress];
   const uint64_t code = context[kCode];
   const std::optional<uint64_t> returns_to = core.read_number(slot, kWord);
   if (!returns_to) return false;
   if (*returns_to == code) return leaves_frame(frame, slot);
-  // While the context is moved to the next frame, it has the return address of the one before,
-  // which is on the stack.
-  const std::vector<uint64_t> between =
-      words_at(core, frame.frame_address - kWord, slot - frame.frame_address + kWord);
-  return std::ranges::find(between, code) == between.end();
+  // The unwinder's own return address has been replaced.
+  if (core.read_number(frame.frame_address - kWord, kWord) == *returns_to) return true;
+  // Its first call initialises the contexts.
+  return !frame.innermost && frame.code_offset > kLastOffsetOfFirstCall &&
+         !is_being_moved(core, frame, context);
 }
 
 }  // namespace

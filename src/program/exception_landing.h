@@ -28,12 +28,13 @@ struct UnwinderFrame {
   // The registers of the frame, by DWARF number; empty: unknown.
   std::function<std::optional<uint64_t>(unsigned number)> read_register;
   bool innermost = false;
+  uint64_t code_offset = 0;  // of its instruction, in the function
 };
 
 // The landing pad that an unwinder is about to go on in. It overwrites the registers that it has
 // saved, and its return address, by those of the landing pad's frame before it leaves its own
-// frame. Meanwhile the unwind tables describe neither frame. Empty while the unwinder still looks
-// for a handler; then they are right. Source: struct _Unwind_Context and uw_install_context of
+// frame. Meanwhile the unwind tables describe neither frame. Empty as long as they are right: while
+// the unwinder looks for a handler. Source: struct _Unwind_Context and uw_install_context of
 // libgcc (unwind-dw2.c, GCC 4.4 to 14), of which the frame has a copy.
 std::optional<LandingRegisters> find_landing(const CoreFile& core, const UnwinderFrame& frame);
 

@@ -42,7 +42,8 @@ class Stack {
     return *this;
   }
   [[nodiscard]] std::optional<LandingRegisters> landing(
-      std::map<unsigned, uint64_t> registers = {{14, 0xe14}}, bool innermost = false) const {
+      std::map<unsigned, uint64_t> registers = {{14, 0xe14}}, bool innermost = false,
+      uint64_t code_offset = 300) const {
     std::string memory;
     for (const auto& [address, value] : words_)
       for (unsigned i = 0; i < 8; ++i) memory += static_cast<char>(value >> 8 * i);
@@ -58,7 +59,8 @@ class Stack {
     return find_landing(*core, {.stack_pointer = kStack,
                                 .frame_address = kFrame,
                                 .read_register = read,
-                                .innermost = innermost});
+                                .innermost = innermost,
+                                .code_offset = code_offset});
   }
 
  private:
@@ -83,6 +85,14 @@ TEST(ExceptionLanding, IsNoneWhileAHandlerIsLookedFor) {
   EXPECT_FALSE(Stack().set(kContext + 19 * 8, kThrower).landing());
   EXPECT_FALSE(Stack().set(kContext + 19 * 8, kThrow).landing());
   EXPECT_FALSE(Stack().set(kContext + 19 * 8, 0).landing());
+}
+
+TEST(ExceptionLanding, OfAnEarlierExceptionIsNone) {
+  EXPECT_FALSE(Stack().landing({}, true));
+  EXPECT_FALSE(Stack().landing({}, false, 99));
+  // Where the return address is replaced, it is of this one.
+  EXPECT_TRUE(Stack().set(kFrame - 8, kCall).landing({}, true));
+  EXPECT_TRUE(Stack().set(kFrame - 8, kCall).landing({}, false, 99));
 }
 
 TEST(ExceptionLanding, IsNoneOfTheFrameItself) {

@@ -171,7 +171,8 @@ void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& f
     add_placed_variables(place, context, std::span(frames).subspan(first));
 }
 
-std::optional<LandingRegisters> FrameReader::find_landing(Dwfl* dwfl, Dwfl_Frame* state) const {
+std::optional<LandingRegisters> FrameReader::find_landing(Dwfl* dwfl, Dwfl_Frame* state,
+                                                          const StackFrame& frame) const {
   Dwarf_Addr pc = 0;
   bool is_innermost = false;
   if (!dwfl_frame_pc(state, &pc, &is_innermost)) return std::nullopt;
@@ -185,7 +186,8 @@ std::optional<LandingRegisters> FrameReader::find_landing(Dwfl* dwfl, Dwfl_Frame
   return telltale::find_landing(core_, {.stack_pointer = *stack_pointer,
                                         .frame_address = *context.canonical_frame_address,
                                         .read_register = context.read_register,
-                                        .innermost = is_innermost});
+                                        .innermost = is_innermost,
+                                        .code_offset = frame.address - frame.function_begin});
 }
 
 bool FrameReader::has_landing_for_caller(Dwfl* dwfl, Dwfl_Frame* state) const {

@@ -30,8 +30,9 @@ class FrameReader {
   // Appends the frames of one physical frame, the innermost first. `state` is at that frame.
   void read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& frames);
 
-  // `state` is at a frame of an exception unwinder, see find_landing().
-  [[nodiscard]] std::optional<LandingRegisters> find_landing(Dwfl* dwfl, Dwfl_Frame* state) const;
+  // `state` is at `frame`, which is of an exception unwinder, see find_landing().
+  [[nodiscard]] std::optional<LandingRegisters> find_landing(Dwfl* dwfl, Dwfl_Frame* state,
+                                                             const StackFrame& frame) const;
   // Whether it is at one of the unwinder's last instructions: the unwind tables are right, but the
   // return address is that of a landing pad, and follows no call.
   [[nodiscard]] bool has_landing_for_caller(Dwfl* dwfl, Dwfl_Frame* state) const;

@@ -68,7 +68,7 @@ class CrashPoints(SamplerCase):
             for level in ("-O0", "-O2"):
                 release = RELEASES[(number + (level == "-O2")) % len(RELEASES)]
                 with self.subTest(program=name, release=release, level=level):
-                    schema = "cc_pt.schema" if name == "control_flow.c" and level == "-O2" else "pt.schema"
+                    schema = "cc_pt.schema" if level == "-O2" else "pt.schema"
                     program = build(self.path("program"), release, f"--trace={schema}", "-silent", level, PROGRAMS / name,
                                     cxx=name.endswith(".cc"))
                     self.compare(program, [], self.folder, 40, seed=number, steps=100_000)
