@@ -304,7 +304,8 @@ class Comparison:
         right = [told for told in readings if fits(told, ran, frame["complete_history"])]
         rows = self.trace.records.functions[key][1]
         kept = int(next(row[1] for row in rows if row[0] == "ring")) - (["flag", "prefixes"] in rows)  # a slot has the current sum
-        is_short = not frame["complete_history"] and len(frame["paths"]) != kept
+        # Of several readings, only the paths that all share are told.
+        is_short = not frame["complete_history"] and len(frame["paths"]) != kept and len(readings) == 1
         kind = "of setjmp" if frame["unreliable"] else "by position" if frame["found_by"] == "position" else "by other means"
         self.counts["frames"] += 1
         self.counts[f"frames {kind}"] += 1
