@@ -1,8 +1,9 @@
 // What `telltale collect` reads from strangers and after crashes: no crash; a request gives the
 // same in pieces as at once; what is read from a log is written again as it was. The first byte of
 // an input chooses: a connection's bytes, the body of an upload in the multipart form, a segment of
-// the log, a report's text as it is folded, a report that waits to be sent, the body of a digest, that
-// of a digest of path files, a path file that waits to be sent, a request for the operator's pages.
+// the log, a report's text as it is folded, a report that waits to be sent, the body of a digest,
+// that of a digest of path files, a path file that waits to be sent, a request for the operator's
+// pages.
 #include <libdeflate.h>
 
 #include <algorithm>

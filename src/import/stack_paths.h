@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -48,6 +49,15 @@ struct FramePaths {
   // Whether this call ran a line, by file and number: what the flags of coverage in the frame say.
   // Empty: it has none, or they may not be cleared yet.
   std::map<std::pair<std::string, uint32_t>, Ran> lines;
+  // What this call ran of the function's blocks, by all evidence of the process together: a block
+  // ran if it began. Empty: not asked for, or the program does not describe them.
+  struct Block {
+    std::optional<uint64_t> id;                           // in .debug_PT
+    std::vector<std::pair<std::string, uint32_t>> lines;  // file and line
+    Ran ran = Ran::maybe;
+    bool may_have_stopped = false;  // the call may be in it
+  };
+  std::vector<Block> blocks;
 };
 
 struct ThreadPaths {
@@ -73,6 +83,11 @@ class StackPaths {
   // or cannot be read.
   [[nodiscard]] virtual Result<std::vector<ThreadPaths>> thread_paths(
       ProblemLog& problems) const = 0;
+  // The same with the blocks of each frame, which takes time that grows with the programs.
+  [[nodiscard]] virtual Result<std::vector<ThreadPaths>> thread_paths_and_blocks(
+      ProblemLog& problems) const {
+    return thread_paths(problems);
+  }
   // What of the functions with coverage ran in the process; empty if none has any. Errors: as
   // above.
   [[nodiscard]] virtual Result<std::vector<FunctionCoverage>> coverage(

@@ -15,6 +15,7 @@
 #include "bytes/input_file.h"
 #include "program/core_programs.h"
 #include "program/debug_file_search.h"
+#include "program/exception_landing.h"
 #include "program/frame_reader.h"
 #include "program/static_sections.h"
 
@@ -23,7 +24,9 @@ namespace telltale {
 class CoreStacks::State {
  public:
   State(const CoreFile& core, const CoreStackOptions& options, SymbolizerOptions debug_files)
-      : core_(core), options_(options), search_(std::move(debug_files)) {}
+      : core_(core), options_(options), search_(std::move(debug_files)) {
+    for (const CoreThread& thread : core.threads()) sources_.push_back({&thread, this});
+  }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -133,17 +136,22 @@ class CoreStacks::State {
     return why_not_attached_.empty() ? "its registers are missing" : why_not_attached_;
   }
 
+  // What libdwfl passes to set_registers.
+  struct ThreadSource {
+    const CoreThread* thread;
+    const State* state;
+  };
+
   static pid_t next_thread(Dwfl*, void* self_pointer, void** thread_pointer) {
     auto* self = static_cast<State*>(self_pointer);
-    const std::vector<CoreThread>& threads = self->core_.threads();
+    std::vector<ThreadSource>& sources = self->sources_;
     size_t index = 0;
     if (*thread_pointer != nullptr)
-      index =
-          static_cast<size_t>(static_cast<const CoreThread*>(*thread_pointer) - threads.data()) + 1;
-    while (index < threads.size() && threads[index].registers.empty()) ++index;
-    if (index >= threads.size()) return 0;
-    *thread_pointer = const_cast<CoreThread*>(&threads[index]);
-    return static_cast<pid_t>(threads[index].tid);
+      index = static_cast<size_t>(static_cast<ThreadSource*>(*thread_pointer) - sources.data()) + 1;
+    while (index < sources.size() && sources[index].thread->registers.empty()) ++index;
+    if (index >= sources.size()) return 0;
+    *thread_pointer = &sources[index];
+    return static_cast<pid_t>(sources[index].thread->tid);
   }
 
   static bool read_memory(Dwfl*, Dwarf_Addr address, Dwarf_Word* result, void* self_pointer) {
@@ -158,12 +166,24 @@ class CoreStacks::State {
   }
 
   static bool set_registers(Dwfl_Thread* thread, void* thread_pointer) {
-    const auto* from = static_cast<const CoreThread*>(thread_pointer);
-    std::vector<Dwarf_Word> registers(from->registers.begin(), from->registers.end());
+    const auto* from = static_cast<const ThreadSource*>(thread_pointer);
+    if (from->state->landing_) return set_landing(thread, *from->state->landing_);
+    const CoreThread& core_thread = *from->thread;
+    std::vector<Dwarf_Word> registers(core_thread.registers.begin(), core_thread.registers.end());
     if (!dwfl_thread_state_registers(thread, 0, static_cast<unsigned>(registers.size()),
                                      registers.data()))
       return false;
-    dwfl_thread_state_register_pc(thread, from->pc);
+    dwfl_thread_state_register_pc(thread, core_thread.pc);
+    return true;
+  }
+
+  static bool set_landing(Dwfl_Thread* thread, const LandingRegisters& landing) {
+    for (size_t number = 0; number < landing.registers.size(); ++number) {
+      if (!landing.registers[number]) continue;
+      const Dwarf_Word value = *landing.registers[number];
+      if (!dwfl_thread_state_registers(thread, static_cast<int>(number), 1, &value)) return false;
+    }
+    dwfl_thread_state_register_pc(thread, landing.pc);
     return true;
   }
 
@@ -171,7 +191,12 @@ class CoreStacks::State {
     auto* self = static_cast<State*>(self_pointer);
     self->stacks_->push_back({.tid = dwfl_thread_tid(thread), .frames = {}, .cut = {}});
     self->missing_address_.reset();
-    const int status = dwfl_thread_getframes(thread, read_frame, self);
+    int status = DWARF_CB_OK;
+    do {
+      self->caller_is_landing_ = self->lands_ = false;
+      status = dwfl_thread_getframes(thread, read_frame, self);
+    } while (self->lands_);
+    self->landing_.reset();
     ThreadStack& stack = self->stacks_->back();
     if (status < 0) stack.cut = dwfl_errmsg(-1);
     // libdwfl takes a frame whose caller's registers cannot be read for the outermost.
@@ -187,8 +212,31 @@ class CoreStacks::State {
     auto* self = static_cast<State*>(self_pointer);
     std::vector<StackFrame>& frames = self->stacks_->back().frames;
     if (frames.size() >= self->options_.most_frames) return DWARF_CB_ABORT;
+    if (self->caller_is_landing_) return self->land(registers_of(state));
     self->frames_->read(self->dwfl_, state, frames);
+    if (frames.empty() || !is_exception_unwinder(frames.back().symbol)) return DWARF_CB_OK;
+    if (auto landing = self->frames_->find_landing(self->dwfl_, state, frames.back()))
+      return self->land(*std::move(landing));
+    self->caller_is_landing_ = self->frames_->has_landing_for_caller(self->dwfl_, state);
     return DWARF_CB_OK;
+  }
+
+  // The thread's frames go on from a landing pad.
+  int land(LandingRegisters landing) {
+    landing_ = landing;
+    lands_ = true;
+    return DWARF_CB_ABORT;
+  }
+
+  static LandingRegisters registers_of(Dwfl_Frame* state) {
+    LandingRegisters landing;
+    dwfl_frame_pc(state, &landing.pc, nullptr);
+    for (size_t number = 0; number < landing.registers.size(); ++number) {
+      Dwarf_Word value = 0;
+      if (dwfl_frame_reg(state, static_cast<unsigned>(number), &value) == 0)
+        landing.registers[number] = value;
+    }
+    return landing;
   }
 
   const CoreFile& core_;
@@ -200,7 +248,11 @@ class CoreStacks::State {
   std::vector<std::pair<std::string, Dwfl_Module*>> modules_;  // with their paths
   std::map<std::string, uint64_t> biases_;                     // by path
   std::optional<FrameReader> frames_;
+  std::vector<ThreadSource> sources_;
   std::vector<ThreadStack>* stacks_ = nullptr;
+  std::optional<LandingRegisters> landing_;  // where the thread's frames go on
+  bool lands_ = false;                       // they are to be read from `landing_` on
+  bool caller_is_landing_ = false;           // the next frame is in a landing pad
   std::optional<uint64_t> missing_address_;  // that the thread's unwinding wanted to read
 };
 

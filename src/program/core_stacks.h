@@ -25,10 +25,11 @@ struct StackVariable {
 // A call that had not returned, or one that was inlined into it. Text is as in the program or core,
 // never trusted; empty and 0 mean unknown.
 struct StackFrame {
-  uint64_t pc = 0;           // where it is executed, or was called to return to
-  bool interrupted = false;  // stopped at pc itself, not in a call before it
-  bool inlined = false;      // into the next frame that is not
-  std::string symbol;        // of the symbol table
+  uint64_t pc = 0;  // where it is executed, or was called to return to
+  // Stopped at pc itself, not in a call before it; or an exception is about to go on there.
+  bool interrupted = false;
+  bool inlined = false;  // into the next frame that is not
+  std::string symbol;    // of the symbol table
   // Link-time addresses in the module: inside the instruction, and the bounds of the function by
   // the symbol table, without a symbol by the unwind tables; 0: unknown.
   uint64_t address = 0;

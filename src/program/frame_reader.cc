@@ -1,6 +1,7 @@
 #include "program/frame_reader.h"
 
 #include <dwarf.h>
+#include <elf.h>
 #include <elfutils/libdw.h>
 #include <fmt/format.h>
 
@@ -88,13 +89,14 @@ std::optional<FrameRule> frame_rule(Dwfl_Module* module, uint64_t address) {
   return std::nullopt;
 }
 
+constexpr unsigned kStackPointer = 7;  // of x86-64, as DWARF numbers it
+
 // Registers of x86-64 that a frame keeps for its caller, and the stack pointer.
 bool keeps_value(unsigned number) {
   constexpr unsigned kRbx = 3;
   constexpr unsigned kRbp = 6;
-  constexpr unsigned kRsp = 7;
   constexpr unsigned kR12 = 12;
-  return number == kRbx || number == kRbp || number == kRsp || number >= kR12;
+  return number == kRbx || number == kRbp || number == kStackPointer || number >= kR12;
 }
 
 // Where a variable is in a frame.
@@ -167,6 +169,42 @@ void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& f
   }
   if (find_ && place.module != nullptr)
     add_placed_variables(place, context, std::span(frames).subspan(first));
+}
+
+std::optional<LandingRegisters> FrameReader::find_landing(Dwfl* dwfl, Dwfl_Frame* state,
+                                                          const StackFrame& frame) const {
+  Dwarf_Addr pc = 0;
+  bool is_innermost = false;
+  if (!dwfl_frame_pc(state, &pc, &is_innermost)) return std::nullopt;
+  Place place;
+  place.pc = is_innermost || pc == 0 ? pc : pc - 1;
+  place.module = dwfl_addrmodule(dwfl, place.pc);
+  if (place.module == nullptr) return std::nullopt;
+  const LocationContext context = context_of(place, state);
+  const std::optional<uint64_t> stack_pointer = context.read_register(kStackPointer);
+  if (!context.canonical_frame_address || !stack_pointer) return std::nullopt;
+  return telltale::find_landing(core_, {.stack_pointer = *stack_pointer,
+                                        .frame_address = *context.canonical_frame_address,
+                                        .read_register = context.read_register,
+                                        .innermost = is_innermost,
+                                        .code_offset = frame.address - frame.function_begin});
+}
+
+bool FrameReader::has_landing_for_caller(Dwfl* dwfl, Dwfl_Frame* state) const {
+  Dwarf_Addr pc = 0;
+  bool is_innermost = false;
+  if (core_.machine() != EM_X86_64 || !dwfl_frame_pc(state, &pc, &is_innermost) || !is_innermost)
+    return false;
+  Dwfl_Module* const module = dwfl_addrmodule(dwfl, pc);
+  if (module == nullptr) return false;
+  // gcc's __builtin_eh_return ends with mov %rcx,%rsp; pop %rcx; jmp *%rcx. The frame address is
+  // that of rcx at the first of these.
+  constexpr unsigned kRcx = 2;
+  for (uint64_t back = 0; back <= 2; ++back) {
+    const std::optional<FrameRule> rule = frame_rule(module, pc - back);
+    if (rule && rule->base == kRcx) return true;
+  }
+  return false;
 }
 
 // Where the debug information has the variables, it says where they are in the body of the

@@ -3,6 +3,7 @@
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -13,6 +14,7 @@
 #include "program/dwarf_functions.h"
 #include "program/dwarf_location.h"
 #include "program/dwarf_units.h"
+#include "program/exception_landing.h"
 
 namespace telltale {
 
@@ -27,6 +29,13 @@ class FrameReader {
 
   // Appends the frames of one physical frame, the innermost first. `state` is at that frame.
   void read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& frames);
+
+  // `state` is at `frame`, which is of an exception unwinder, see find_landing().
+  [[nodiscard]] std::optional<LandingRegisters> find_landing(Dwfl* dwfl, Dwfl_Frame* state,
+                                                             const StackFrame& frame) const;
+  // Whether it is at one of the unwinder's last instructions: the unwind tables are right, but the
+  // return address is that of a landing pad, and follows no call.
+  [[nodiscard]] bool has_landing_for_caller(Dwfl* dwfl, Dwfl_Frame* state) const;
 
  private:
   struct Place {

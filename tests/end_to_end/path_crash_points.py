@@ -21,7 +21,8 @@ EVENT = struct.Struct("<3Q")
 WORKERS = 2
 TIMEOUT = 600
 
-Point = collections.namedtuple("Point", "step pc core stack")
+# `after`: the activations that are live when the program's own code goes on; after an exception, those that it left are gone.
+Point = collections.namedtuple("Point", "step pc core stack after_step after")
 Live = collections.namedtuple("Live", "activation blocks")  # `blocks`: how many of its blocks ran
 
 
@@ -149,7 +150,7 @@ class Crasher:
         return int(lines[-1][1]), lines[:-1]
 
     def crash(self, count, seed, most, signals=SIGNALS):
-        """Points, each with the activations that were live."""
+        """Points at steps that a seed draws, each with the activations that were live."""
         total = most
         while True:
             draws = random.Random(seed)
@@ -161,28 +162,61 @@ class Crasher:
             total = steps  # the program is shorter
         self.total = steps
         assert len(lines) == count, (len(lines), total)
+        yield from self.points(drawn, lines)
+
+    def catches(self, most):
+        """(the steps at which landing pads begin, the end of the run): where neither a function begins nor a call returns, after what
+        only the runtime of exceptions takes."""
+        total, _ = self.steps([], most)
+        found, last = [], 0
+        for step, pc, _ in self.events():
+            if step > last + 1000 and pc not in self.trace.begins and pc not in self.trace.returns:
+                found.append(step)
+            last = step
+        return found, total
+
+    def crash_at(self, steps, most, number=SIGNALS[0]):
+        """Points at these steps."""
+        drawn = [(step, number) for step in sorted(set(steps))]
+        self.total, lines = self.steps(drawn, most)
+        yield from self.points(drawn, lines)
+
+    def events(self):
         with open(self.scratch / "events", "rb") as file:
-            events = EVENT.iter_unpack(file.read())
+            yield from EVENT.iter_unpack(file.read())
+
+    def points(self, drawn, lines):
+        events = self.events()
         event = next(events, None)
+        waiting = []  # points after which no event was seen
         for (step, number), line in zip(drawn, lines):
             assert (int(line[0]), int(line[3])) == (step, int(number)), (step, number, line)
             while event is not None and event[0] <= step:
                 self.trace.step = event[0]
                 self.trace.happens(event[1], event[2])
+                yield from (point._replace(after_step=event[0], after=self.trace.live(event[2])) for point in waiting)
+                waiting = []
                 event = next(events, None)
             core = self.scratch / f"core-{line[4]}"
-            yield Point(step, int(line[1]), core, self.trace.live(int(line[2])))
+            waiting.append(Point(step, int(line[1]), core, self.trace.live(int(line[2])), int(line[0]), None))
+        if event is not None:
+            self.trace.step = event[0]
+            self.trace.happens(event[1], event[2])
+            waiting = [point._replace(after_step=event[0], after=self.trace.live(event[2])) for point in waiting]
+        yield from waiting
 
 
 def frames_of(core, program):
-    """The frames with paths of a core file, innermost first, from telltale."""
+    """(the frames with paths of a core file, innermost first; why there are no more; whether a frame is about to go on in a landing pad)
+    from telltale"""
     done = subprocess.run([TELLTALE, "paths", core, "--program", program, "--json"], capture_output=True, text=True, timeout=TIMEOUT)
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     document = json.loads(done.stdout)
     (thread,) = document["threads"]
     cut = thread["cut"]
-    return [frame for frame in thread["frames"] if frame["untraced"] is None], cut
+    lands = any(frame["interrupted"] for before, frame in zip(thread["frames"], thread["frames"][1:]) if not before["inlined"])
+    return [frame for frame in thread["frames"] if frame["untraced"] is None], cut, lands
 
 
 def functions_of(core, program):
@@ -212,6 +246,10 @@ class Comparison:
         with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
             for point, frames, by_lines, functions in pool.map(self.ask, points):
                 before = len(self.wrong)
+                *frames, lands = frames
+                self.counts["points where an exception is caught"] += lands
+                if lands and point.after is not None:  # that is next: what the exception leaves is not shown
+                    point = point._replace(step=point.after_step, stack=point.after)
                 self.compare(point, *frames, by_lines)
                 self.compare_program(point, functions)
                 if len(self.wrong) == before:
@@ -266,7 +304,8 @@ class Comparison:
         right = [told for told in readings if fits(told, ran, frame["complete_history"])]
         rows = self.trace.records.functions[key][1]
         kept = int(next(row[1] for row in rows if row[0] == "ring")) - (["flag", "prefixes"] in rows)  # a slot has the current sum
-        is_short = not frame["complete_history"] and len(frame["paths"]) != kept
+        # Of several readings, only the paths that all share are told.
+        is_short = not frame["complete_history"] and len(frame["paths"]) != kept and len(readings) == 1
         kind = "of setjmp" if frame["unreliable"] else "by position" if frame["found_by"] == "position" else "by other means"
         self.counts["frames"] += 1
         self.counts[f"frames {kind}"] += 1
@@ -279,6 +318,19 @@ class Comparison:
                 self.counts["wrong, of setjmp"] += 1
             else:
                 self.differs(point, frame, readings[0] if readings else [frame["contradiction"]], ran)
+
+        self.compare_blocks(point, frame, key, set(ran))
+
+    def compare_blocks(self, point, frame, key, ran):
+        """What telltale says of each block of one activation, by all evidence together."""
+        for block in frame["blocks_ran"]:
+            if (key, block["block"]) in self.trace.empty:
+                continue
+            self.counts[f"blocks of frames: {block['ran']}"] += 1
+            if block["ran"] != "maybe" and (block["ran"] == "yes") != (block["block"] in ran):
+                self.counts["wrong"] += 1
+                self.wrong.append(f"step {point.step} at {point.pc:#x}, {point.core.name}: block {block['block']} of a frame of "
+                                  f"{frame['linkage_name']} ran: {block['ran']}")
 
     def told(self, frame, reading, key):
         blocks = [block["block"] for part in [*frame["paths"][:reading["completed"]], reading] for block in part["blocks"]]
@@ -311,13 +363,28 @@ def lines_of(blocks, lines):
     return found
 
 
-def crash_and_compare(crasher, program, arguments, folder, scratch, count, seed, most, starts_at_main=True):
-    """The Comparison of `count` points. A copy of the program without block addresses answers beside it."""
+def without_positions(program, scratch):
+    """A copy of the program without block addresses."""
     by_lines = scratch / "by_lines"
     assert run("objcopy", "--remove-section=.debug_telltale_paths", program, by_lines).returncode == 0
+    return by_lines
+
+
+def crash_and_compare(crasher, program, arguments, folder, scratch, count, seed, most, starts_at_main=True):
+    """The Comparison of `count` points. A copy of the program without block addresses answers beside it."""
     each = Crasher(crasher, program, arguments, folder, scratch)
-    comparison = Comparison(each.trace, program, by_lines, starts_at_main)
+    comparison = Comparison(each.trace, program, without_positions(program, scratch), starts_at_main)
     comparison.compare_all(list(each.crash(count, seed, most)))
     comparison.counts["steps"] = each.total
     comparison.counts["steps without an edge"] = each.trace.without_edge
+    return comparison
+
+
+def crash_where_caught(crasher, program, folder, scratch, most, back):
+    """The Comparison of points before each landing pad: the steps of `back` before it."""
+    each = Crasher(crasher, program, [], folder, scratch)
+    comparison = Comparison(each.trace, program, None)
+    landings, total = each.catches(most)
+    comparison.compare_all(list(each.crash_at([step - distance for step in landings for distance in back], total)))
+    comparison.counts["landing pads"] = len(landings)
     return comparison

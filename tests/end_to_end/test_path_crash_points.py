@@ -10,7 +10,7 @@ import unittest
 
 import debian_sources
 import test_sampler_real_programs as real
-from path_crash_points import build_crasher, crash_and_compare
+from path_crash_points import build_crasher, crash_and_compare, crash_where_caught
 from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
@@ -60,6 +60,7 @@ class CrashPoints(SamplerCase):
         self.assertGreater(found.counts["frames by position"], count // 4)
         for answer in ("yes", "no"):
             self.assertGreater(found.counts[f"blocks of the program: {answer}"], 0)
+            self.assertGreater(found.counts[f"blocks of frames: {answer}"], 0)
         return found.counts
 
     def test_small_programs(self):
@@ -67,10 +68,25 @@ class CrashPoints(SamplerCase):
             for level in ("-O0", "-O2"):
                 release = RELEASES[(number + (level == "-O2")) % len(RELEASES)]
                 with self.subTest(program=name, release=release, level=level):
-                    schema = "cc_pt.schema" if name == "control_flow.c" and level == "-O2" else "pt.schema"
+                    schema = "cc_pt.schema" if level == "-O2" else "pt.schema"
                     program = build(self.path("program"), release, f"--trace={schema}", "-silent", level, PROGRAMS / name,
                                     cxx=name.endswith(".cc"))
                     self.compare(program, [], self.folder, 40, seed=number, steps=100_000)
+
+    def test_while_an_exception_is_caught(self):
+        # The last thing that the runtime does before a landing pad is to replace what it has saved of its caller by what the landing
+        # pad's function has, in some 300 instructions.
+        back = [1, 2, 3, 5, 9, 20, 90, 230]
+        for level, release, schema in (("-O0", RELEASES[0], "pt.schema"), ("-O2", RELEASES[-1], "cc_pt.schema")):
+            with self.subTest(level=level, release=release, schema=schema):
+                program = build(self.path("program"), release, f"--trace={schema}", "-silent", level, PROGRAMS / "exceptions.cc", cxx=True)
+                scratch = self.path("scratch")
+                shutil.rmtree(scratch, ignore_errors=True)
+                scratch.mkdir()
+                found = crash_where_caught(build_crasher(self.path("crash_points")), program, self.folder, scratch, 200_000, back)
+                self.assertEqual(found.wrong[:5], [])
+                self.assertGreater(found.counts["landing pads"], 3)
+                self.assertGreaterEqual(found.counts["points where an exception is caught"], 5 * found.counts["landing pads"])
 
     def build_real(self, name, release, level):
         packages, commands, _, _ = real.PROGRAMS[name]

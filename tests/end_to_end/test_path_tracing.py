@@ -107,7 +107,7 @@ class EveryInstruction(TraceCase):
     def test_every_kind_of_control_flow(self):
         self.check(PROGRAMS / "control_flow.c",
                    {"loops", "cases", "irreducible", "recursive", "variable_array", "self_loop", "jumping", "computed",
-                    "tail_a", "tail_b", "leave"}, ("-O0", "-O1", "-O2"))
+                    "variadic", "tail_a", "tail_b", "leave"}, ("-O0", "-O1", "-O2"))
 
     def test_exceptions(self):
         self.check(PROGRAMS / "exceptions.cc", {"_Z7catchesi", "_Z6throwsi"}, ("-O0", "-O2"), wraps=False)

@@ -1,6 +1,7 @@
 """telltale coverage: what of a whole program ran, by stacks, paths and flags together (docs/analysis/paths.md, "The whole program")."""
 import json
 import os
+import re
 import unittest
 
 import jsonschema
@@ -10,6 +11,7 @@ from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, buil
 
 TELLTALE = os.environ["TELLTALE"]
 SCHEMA = json.loads((BINARY_DIR / "schemas/coverage.schema.json").read_text())
+PATHS_SCHEMA = json.loads((BINARY_DIR / "schemas/paths.schema.json").read_text())
 CASES = SOURCE_DIR / "tests/programs/csi/cases"
 SOURCE = CASES / "whole_program.c"
 LINES = {text.strip(): number for number, text in enumerate(SOURCE.read_text().splitlines(), 1)}
@@ -36,6 +38,42 @@ class ProgramBlocks(SamplerCase):
 
     def line(self, functions, name, text):
         return next(line["ran"] for line in functions[name]["lines"] if line["line"] == LINES[text])
+
+    def frame(self, program, name, *words):
+        """What `telltale paths` says of the lines of a frame without paths: in JSON, and in its text."""
+        core = crash(self.path("core"), program, *words)
+        done = run(TELLTALE, "paths", core, "--program", program, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        jsonschema.validate(document, PATHS_SCHEMA)
+        frame = next(frame for frame in document["threads"][0]["frames"] if frame["function"] == name)
+        self.assertIsNotNone(frame["untraced"])
+        blocks = {line: block["ran"] for block in frame["blocks_ran"] for line in block["lines"]}
+        text = run(TELLTALE, "paths", core, "--program", program, "--function", name).stdout
+        lines = {}
+        for ran, heading in (("yes", "ran"), ("no", "did not run"), ("maybe", "may have run")):
+            listed = re.search(rf"^     {heading} in this call: (.*)", text, re.M)
+            lines |= {int(line): ran for line in (listed[1].split(", ") if listed else [])}
+        return blocks, lines
+
+    def test_a_frame_without_paths_says_which_of_its_lines_ran(self):
+        ends = {"fails(argc);": "yes", "later_too();": "no", "return 0;": "no"}
+        for level in ("-O0", "-O2"):
+            # What is behind the call that did not return did not run; which branch was taken before, the stack does not tell.
+            program = self.build("fails;{PT}\n*;{}\n", level)
+            for answers in self.frame(program, "main", "x"):
+                told = {text: answers.get(LINES[text]) for text in (*ends, "chosen();", "other();")}
+                expected = {**ends, "chosen();": "maybe", "other();": "maybe"}
+                if level == "-O2":
+                    del told["return 0;"], expected["return 0;"]
+                with self.subTest(level=level, told=told):
+                    self.assertEqual({**told, "later_too();": "no"}, expected)
+            # The functions that main called say it.
+            program = self.build("main;{}\n*;{FC}\n", level)
+            for words, ran, other in ((["x"], "chosen();", "other();"), ([], "other();", "chosen();")):
+                for answers in self.frame(program, "main", *words):
+                    with self.subTest(level=level, words=words):
+                        self.assertEqual((answers[LINES[ran]], answers[LINES[other]]), ("yes", "no"))
 
     def test_the_stack_alone(self):
         for release in RELEASES:

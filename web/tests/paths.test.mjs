@@ -59,6 +59,17 @@ test('steps: frames of the stack', () => withPage({payload: two()}, async page =
   assert.equal(await shownStep(page), 'step 9 of 10');
 }));
 
+test('steps: a frame without paths shows what is known of its lines', () => withPage({payload: stepsPage(frame(),
+  {thread: 5, number: 1, function: 'main', place: 'a.c:33', told: 'no paths: the schema excludes it', steps: [], stopped: [0, 33], ran: [[0, 31], [0, 33]], not_run: [[0, 35]], maybe: [[0, 37]]})}, async page => {
+  await press(page, 'u');
+  assert.equal(await shownStep(page), 'no steps');
+  assert.equal(await chosenLine(page), 'a.c text 33');
+  const notes = Object.fromEntries(await page.evaluate(() => [...document.querySelectorAll('.source-line.marked')].map(line => [line.querySelector('.number').textContent, [line.querySelector('.note')?.textContent ?? '', line.className.match(/ran|not-run|may-have-run/g).at(-1)]])));
+  assert.deepEqual(notes, {31: ['', 'ran'], 33: ['\u2190 here', 'ran'], 35: ['', 'not-run'], 37: ['', 'may-have-run']});
+  assert.match(await textOf(page, '.details'), /no paths: the schema excludes it/);
+  await picture(page, 'steps-without-paths');
+}));
+
 test('steps: many, without source, and on a phone', async () => {
   const many = frame({steps: Array.from({length: 20000}, (_, i) => [Math.floor(i / 100), 0, 1 + (i % 50)]), here: 20000});
   await withPage({payload: stepsPage(many), size: kPhone}, async page => {

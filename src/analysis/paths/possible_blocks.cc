@@ -70,6 +70,7 @@ void PossibleBlocks::solve() {
   reached_.clear();
   for (const ProgramFlow::Function& function : flow_.functions)
     reached_.emplace_back(function.blocks.size(), false);
+  passed_ = reached_;
   entered_.assign(count, false);
   returns_.assign(count, false);
   is_pending_.assign(count, false);
@@ -85,6 +86,7 @@ void PossibleBlocks::solve() {
     } else {
       // Anything may have run.
       for (std::vector<bool>& blocks : reached_) blocks.assign(blocks.size(), true);
+      passed_ = reached_;
       pending_.clear();
     }
   }
@@ -120,6 +122,7 @@ void PossibleBlocks::visit(uint32_t function) {
     const uint32_t block = pending.back();
     pending.pop_back();
     if (!pass_calls(function, block)) continue;
+    passed_[function][block] = true;
     returns = returns || blocks[block].returns;
     for (const uint32_t next : blocks[block].successors) add(next);
   }
@@ -175,6 +178,13 @@ std::vector<Ran> PossibleBlocks::of_frame(const ProgramEvidence::Frame& frame) c
   // Paths are exact: what one passed, or did not, is known.
   for (size_t block = 0; block < frame.blocks.size(); ++block) {
     if (frame.blocks[block] == Ran::no) possible[block] = false;
+  }
+  // What it ran it left, unless it stopped there: no call in it is one that cannot have returned.
+  if (!flow_.functions[frame.function].calls_setjmp) {
+    for (uint32_t block = 0; block < edges.size(); ++block) {
+      if (!passed_[frame.function][block] && std::ranges::find(stops, block) == stops.end())
+        possible[block] = false;
+    }
   }
   constexpr uint32_t kEntry = 0;
   possible = reach_blocks(edges, possible, std::span(&kEntry, 1));

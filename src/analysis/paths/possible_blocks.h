@@ -62,6 +62,7 @@ class PossibleBlocks {
   mutable uint64_t steps_left_ = uint64_t{1} << 28;
   // The solution.
   std::vector<std::vector<bool>> reached_;
+  std::vector<std::vector<bool>> passed_;  // by function and block: control may leave it at its end
   std::vector<bool> entered_;
   std::vector<bool> returns_;
   std::vector<uint32_t> pending_;

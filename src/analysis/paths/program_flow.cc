@@ -201,7 +201,22 @@ class CertainBlocks {
   std::vector<Entered> pending_;
 };
 
+std::vector<std::vector<std::vector<Ran>>> frames_of(const PossibleBlocks& possible,
+                                                     const ProgramEvidence& evidence) {
+  std::vector<std::vector<std::vector<Ran>>> stacks;
+  for (const ProgramEvidence::Stack& stack : evidence.stacks) {
+    auto& frames = stacks.emplace_back();
+    for (const ProgramEvidence::Frame& frame : stack) frames.push_back(possible.of_frame(frame));
+  }
+  return stacks;
+}
+
 }  // namespace
+
+std::vector<std::vector<std::vector<Ran>>> blocks_of_frames(const ProgramFlow& flow,
+                                                            const ProgramEvidence& evidence) {
+  return frames_of(PossibleBlocks(flow, evidence), evidence);
+}
 
 ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& evidence) {
   const PossibleBlocks possible(flow, evidence);
@@ -213,10 +228,7 @@ ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& 
       if (possible.of(f)[block]) ran[block] = certain[f][block] ? Ran::yes : Ran::maybe;
     }
   }
-  for (const ProgramEvidence::Stack& stack : evidence.stacks) {
-    auto& frames = result.frames.emplace_back();
-    for (const ProgramEvidence::Frame& frame : stack) frames.push_back(possible.of_frame(frame));
-  }
+  result.frames = frames_of(possible, evidence);
   return result;
 }
 

@@ -69,6 +69,10 @@ struct ProgramBlocks {
   std::vector<std::vector<std::vector<Ran>>> frames;
 };
 
+// ProgramBlocks::frames alone.
+std::vector<std::vector<std::vector<Ran>>> blocks_of_frames(const ProgramFlow& flow,
+                                                            const ProgramEvidence& evidence);
+
 // What of the program certainly ran, certainly did not, or may have run
 // (docs/analysis/paths.md, "The whole program"). REQUIRES: `evidence` fits `flow`.
 ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& evidence);

@@ -85,7 +85,7 @@ TEST(ProgramFlow, ACallThatReturnedRanWhatEveryWayToTheReturnPasses) {
 }
 
 TEST(ProgramFlow, AFlagThatIsNotSetRulesOutTheCallItself) {
-  const ProgramFlow flow = two_branches();
+  ProgramFlow flow = two_branches();
   ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});
   evidence.flags[0].resize(5);
   evidence.flags[0][1].returned = {false};
@@ -93,11 +93,23 @@ TEST(ProgramFlow, AFlagThatIsNotSetRulesOutTheCallItself) {
   auto ran = blocks_of_program(flow, evidence);
   EXPECT_EQ(ran.functions[1], Answers{kNo});
   EXPECT_EQ(ran.functions[2], Answers{kYes});
-  // An exception could have left the call.
+  // If an exception had left the call, it would have left the function, too, which is on the stack.
   evidence.flags[0][2].returned = {std::nullopt};
   evidence.calls_return = false;
   ran = blocks_of_program(flow, evidence);
+  EXPECT_EQ(ran.functions[1], Answers{kNo});
+  EXPECT_EQ(ran.frames[0][1], (Answers{kYes, kNo, kYes, kYes, kNo}));
+  // Unless the function caught it.
+  flow.functions[0].blocks[1].may_resume = true;
+  ran = blocks_of_program(flow, evidence);
   EXPECT_EQ(ran.functions[1], Answers{kMaybe});
+  EXPECT_EQ(ran.frames[0][1], (Answers{kYes, kMaybe, kMaybe, kYes, kNo}));
+}
+
+TEST(ProgramFlow, FramesAreAnsweredAlone) {
+  const ProgramFlow flow = two_branches();
+  const ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});
+  EXPECT_EQ(blocks_of_frames(flow, evidence), blocks_of_program(flow, evidence).frames);
 }
 
 TEST(ProgramFlow, AnActivationThatPassedOneBranchDidNotPassTheOther) {

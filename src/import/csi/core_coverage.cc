@@ -173,6 +173,24 @@ void add_frame(const FramePaths& frame, FunctionCoverage& function) {
   for (const uint32_t block : std::span(partial).first(partial.size() - 1)) mark_block(block);
 }
 
+// Functions with flags; appends the flags.
+std::vector<FunctionCoverage> read_flags(const CoreFile& core, const std::string& core_name,
+                                         const CoreStacks& stacks,
+                                         std::vector<FlaggedRecord>& flags, ProblemLog& problems) {
+  std::vector<FunctionCoverage> all;
+  CoverageReader reader(core, core_name, problems);
+  for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
+    // What is damaged is reported where paths are read.
+    ProblemLog known;
+    const csi::PathRecords records = csi::PathRecords::read(
+        std::as_bytes(std::span(section.bytes)), core.order(), section.file, section.offset, known);
+    reader.add_module(records, stacks.load_bias(section.module));
+    std::vector<FunctionCoverage> of_module = reader.take(section.module, flags);
+    std::ranges::move(of_module, std::back_inserter(all));
+  }
+  return all;
+}
+
 void finish(FunctionCoverage& function) {
   for (auto& [place, ran] : function.lines) {
     if (function.ran == Ran::no) ran = Ran::no;
@@ -185,23 +203,20 @@ void finish(FunctionCoverage& function) {
 
 }  // namespace
 
+std::vector<FlaggedRecord> read_coverage_flags(const CoreFile& core, const std::string& core_name,
+                                               const CoreStacks& stacks, ProblemLog& problems) {
+  std::vector<FlaggedRecord> flags;
+  read_flags(core, core_name, stacks, flags, problems);
+  return flags;
+}
+
 std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std::string& core_name,
                                                  const CoreStacks& stacks,
                                                  const std::map<std::string, ModulePaths>& modules,
                                                  const std::vector<ThreadPaths>& threads,
                                                  ProblemLog& problems) {
-  std::vector<FunctionCoverage> all;
   std::vector<FlaggedRecord> flags;
-  CoverageReader reader(core, core_name, problems);
-  for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
-    // What is damaged is reported where paths are read.
-    ProblemLog known;
-    const csi::PathRecords records = csi::PathRecords::read(
-        std::as_bytes(std::span(section.bytes)), core.order(), section.file, section.offset, known);
-    reader.add_module(records, stacks.load_bias(section.module));
-    std::vector<FunctionCoverage> of_module = reader.take(section.module, flags);
-    std::ranges::move(of_module, std::back_inserter(all));
-  }
+  std::vector<FunctionCoverage> all = read_flags(core, core_name, stacks, flags, problems);
   for (const ThreadPaths& thread : threads) {
     for (const FramePaths& frame : thread.frames) {
       const std::string_view symbol = without_variant(frame.linkage_name);

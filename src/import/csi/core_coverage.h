@@ -6,12 +6,17 @@
 
 #include "analysis/paths/function_coverage.h"
 #include "base/problem.h"
+#include "import/csi/flow_evidence.h"
 #include "import/csi/frame_decoder.h"
 #include "import/stack_paths.h"
 #include "program/core_file.h"
 #include "program/core_stacks.h"
 
 namespace telltale {
+
+// The flags of coverage of all modules. Those that the core file does not have go to `problems`.
+std::vector<FlaggedRecord> read_coverage_flags(const CoreFile& core, const std::string& core_name,
+                                               const CoreStacks& stacks, ProblemLog& problems);
 
 // What of the functions of all modules ran, by the flags of coverage in the memory of the process
 // and by what is on its stacks; functions in the order of their names. Flags that the core file

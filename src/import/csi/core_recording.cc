@@ -25,6 +25,7 @@
 #include "import/csi/frame_decoder.h"
 #include "import/csi/path_graphs.h"
 #include "import/csi/path_positions.h"
+#include "import/csi/program_blocks.h"
 #include "import/format_descriptor.h"
 #include "import/open_process.h"
 #include "model/recording_info.h"
@@ -237,6 +238,20 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problem
   if (!stacks) return std::unexpected(stacks.error());
   const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
   return decode(*stacks, graphs, modules);
+}
+
+Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
+    ProblemLog& problems) const {
+  PathGraphs graphs;
+  const Result<CoreStacks> stacks = open_stacks(graphs, problems);
+  if (!stacks) return std::unexpected(stacks.error());
+  const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
+  std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules);
+  // Missing flags matter to coverage, which tells of them.
+  ProblemLog of_flags;
+  const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
+  add_frame_blocks(core_, *stacks, modules, flags, threads);
+  return threads;
 }
 
 Result<std::vector<FunctionCoverage>> CoreRecording::coverage(ProblemLog& problems) const {

@@ -42,6 +42,8 @@ class CoreRecording final : public Recording, public StackPaths {
 
   [[nodiscard]] std::string why_stopped() const override;
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths(ProblemLog& problems) const override;
+  [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths_and_blocks(
+      ProblemLog& problems) const override;
   [[nodiscard]] Result<std::vector<FunctionCoverage>> coverage(ProblemLog& problems) const override;
 
  private:

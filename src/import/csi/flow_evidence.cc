@@ -264,6 +264,7 @@ void FlowEvidence::find_call(const FramePaths& frame, const ProgramEvidence::Fra
 
 void FlowEvidence::add_thread(const ThreadPaths& thread) {
   ProgramEvidence::Stack stack;
+  std::vector<size_t>& indices = frame_indices_.emplace_back();
   if (!thread.cut.empty() || thread.frames.empty()) is_cut_ = true;
   bool is_next = false;      // the frame before this one in the stack is the last of `stack`
   bool has_inlined = false;  // functions without frames at the place of this frame
@@ -289,6 +290,7 @@ void FlowEvidence::add_thread(const ThreadPaths& thread) {
       at.stopped_in = blocks_with_call(*function, frame.innermost_line);
     find_call(frame, is_next && !has_inlined ? &stack.back() : nullptr, at);
     stack.push_back(std::move(at));
+    indices.push_back(static_cast<size_t>(&frame - thread.frames.data()));
     is_next = true;
     has_inlined = false;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -28,6 +29,10 @@ class FlowEvidence {
 
   void add_flags(const std::vector<FlaggedRecord>& records);
   void add_stacks(const std::vector<ThreadPaths>& threads);
+  // By stack and frame of the evidence: the index of the frame in its thread.
+  [[nodiscard]] const std::vector<std::vector<size_t>>& frame_indices() const {
+    return frame_indices_;
+  }
   // `has_all_stacks`: of each thread, so that functions without frames have ended.
   ProgramEvidence take(bool has_all_stacks);
 
@@ -51,6 +56,7 @@ class FlowEvidence {
   };
   std::unordered_map<const PathGraph*, std::optional<Traced>> traced_;  // empty: several fit
   ProgramEvidence evidence_;
+  std::vector<std::vector<size_t>> frame_indices_;
   bool is_cut_ = false;
 };
 

@@ -157,9 +157,11 @@ class FrameDecoder {
       return paths;
     }
     std::vector<uint32_t> lines;
-    if (frame.line != 0) lines.push_back(frame.line);
-    for (const StackFrame& each : inner)
-      if (each.line != 0) lines.push_back(each.line);
+    if (!has_positions(frame)) {
+      if (frame.line != 0) lines.push_back(frame.line);
+      for (const StackFrame& each : inner)
+        if (each.line != 0) lines.push_back(each.line);
+    }
     for (const Graph& graph : graphs)
       paths.decoded.push_back(decode_by_line(graph, *record, lines));
     keep_fitting(paths.decoded);
@@ -170,6 +172,14 @@ class FrameDecoder {
   [[nodiscard]] const ModulePaths* module_of(const StackFrame& frame) const {
     const auto found = modules_.find(frame.module);
     return found == modules_.end() ? nullptr : &found->second;
+  }
+
+  // Then the code at the place is of several blocks, or of none: a reload that was moved between
+  // two. Its line may be another block's.
+  [[nodiscard]] bool has_positions(const StackFrame& frame) const {
+    const ModulePaths* module = module_of(frame);
+    return module != nullptr && frame.function_begin != 0 &&
+           module->positions.has_function(frame.function_begin, frame.function_end);
   }
 
   // What all functions of a name have.

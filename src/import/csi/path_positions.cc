@@ -45,4 +45,9 @@ PathPositions::Found PathPositions::find(uint64_t address, uint64_t function_beg
   return {.place = Place::known, .position = *next};
 }
 
+bool PathPositions::has_function(uint64_t begin, uint64_t end) const {
+  const auto first = std::ranges::lower_bound(positions_, begin, {}, &csi::PathPosition::address);
+  return first != positions_.end() && first->address < end;
+}
+
 }  // namespace telltale

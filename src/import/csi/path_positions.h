@@ -27,6 +27,7 @@ class PathPositions {
 
   // [function_begin, function_end): the function that the code at `address` is in.
   [[nodiscard]] Found find(uint64_t address, uint64_t function_begin, uint64_t function_end) const;
+  [[nodiscard]] bool has_function(uint64_t begin, uint64_t end) const;
   [[nodiscard]] bool empty() const { return positions_.empty(); }
 
  private:

@@ -52,6 +52,15 @@ TEST(PathPositions, TheBeginningOfAMachineBlockBelongsToItsFirstPosition) {
 
 TEST(PathPositions, OfSeveralAtOneAddressTheLastHolds) { expect(330, 300, Place::known, 7); }
 
+TEST(PathPositions, AreOfFunctionsOrNot) {
+  const PathPositions positions({at(120, 1), at(150, 2)}, {});
+  EXPECT_TRUE(positions.has_function(100, 121));
+  EXPECT_TRUE(positions.has_function(150, 300));
+  EXPECT_FALSE(positions.has_function(100, 120));
+  EXPECT_FALSE(positions.has_function(121, 150));
+  EXPECT_FALSE(positions.has_function(151, 300));
+}
+
 // Three machine blocks begin at 150. The first two have no code, so that as many positions there
 // are void; the third block has no position.
 TEST(PathPositions, PositionsOfMachineBlocksWithoutCodeAreVoid) {

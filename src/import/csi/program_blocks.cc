@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -15,23 +16,31 @@ namespace {
 
 using csi::FlowRecord;
 
-// The lines of each block.
-std::vector<FunctionCoverage::Block> blocks_of(const FlowRecord& record,
-                                               const std::vector<Ran>& ran) {
+// File and line of the places of each block.
+std::vector<std::vector<std::pair<std::string, uint32_t>>> lines_of(const FlowRecord& record) {
   std::map<uint32_t, const std::string*> files;
   for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, &scope.file);
-  std::vector<FunctionCoverage::Block> blocks(ran.size());
-  for (size_t i = 0; i < ran.size(); ++i) {
-    blocks[i].ran = ran[i];
-    if (!record.blocks[i].nodes.empty()) blocks[i].id = record.blocks[i].nodes.front();
-  }
+  std::vector<std::vector<std::pair<std::string, uint32_t>>> blocks(record.blocks.size());
   for (const auto& [block, scope, line] : record.lines) {
     const auto file = files.find(scope);
     if (file == files.end() || line == 0) continue;
-    auto& lines = blocks[block].lines;
+    auto& lines = blocks[block];
     std::pair<std::string, uint32_t> place{*file->second, line};
     if (std::ranges::find(lines, place) == lines.end()) lines.push_back(std::move(place));
   }
+  return blocks;
+}
+
+std::optional<uint64_t> id_of(const FlowRecord::Block& block) {
+  return block.nodes.empty() ? std::nullopt : std::optional(block.nodes.front());
+}
+
+std::vector<FunctionCoverage::Block> blocks_of(const FlowRecord& record,
+                                               const std::vector<Ran>& ran) {
+  auto lines = lines_of(record);
+  std::vector<FunctionCoverage::Block> blocks(ran.size());
+  for (size_t i = 0; i < ran.size(); ++i)
+    blocks[i] = {.id = id_of(record.blocks[i]), .lines = std::move(lines[i]), .ran = ran[i]};
   return blocks;
 }
 
@@ -71,22 +80,72 @@ void merge(FunctionCoverage&& answers, FunctionCoverage& function) {
   function.blocks = std::move(answers.blocks);
 }
 
+bool has_flows(const std::map<std::string, ModulePaths>& modules) {
+  return std::ranges::any_of(modules, [](const auto& each) { return !each.second.flows.empty(); });
+}
+
+FlowFunctions functions_of(const CoreFile& core, const CoreStacks& stacks,
+                           const std::map<std::string, ModulePaths>& modules) {
+  const auto symbols = read_module_symbols(stacks, modules, core.order());
+  FlowFunctions functions;
+  for (const auto& [module, paths] : modules) {
+    const auto known = symbols.find(module);
+    functions.add_module(module, paths.flows, paths.units,
+                         known == symbols.end() ? ModuleSymbols() : known->second);
+  }
+  return functions;
+}
+
+// The record of the copy that a frame is of; its blocks are those of the other copies.
+const FlowRecord& record_of(const FlowFunction& function, const FramePaths& frame,
+                            const std::map<std::string, ModulePaths>& modules) {
+  const auto module = modules.find(frame.module);
+  for (const FlowRecord* const copy : function.copies) {
+    if (module == modules.end() || frame.decoded.size() != 1) break;
+    const auto graph = module->second.graphs.find(copy->paths_key);
+    if (graph != module->second.graphs.end() && graph->second == frame.decoded.front().graph)
+      return *copy;
+  }
+  return *function.copies.front();
+}
+
 }  // namespace
+
+void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
+                      const std::map<std::string, ModulePaths>& modules,
+                      const std::vector<FlaggedRecord>& flags, std::vector<ThreadPaths>& threads) {
+  if (!has_flows(modules)) return;
+  const FlowFunctions functions = functions_of(core, stacks, modules);
+  FlowEvidence evidence(functions, modules);
+  evidence.add_flags(flags);
+  evidence.add_stacks(threads);
+  const ProgramEvidence known = evidence.take(threads.size() == core.threads().size());
+  const auto answers = blocks_of_frames(functions.flow(), known);
+  for (size_t stack = 0; stack < known.stacks.size(); ++stack) {
+    for (size_t at = 0; at < known.stacks[stack].size(); ++at) {
+      const ProgramEvidence::Frame& told = known.stacks[stack][at];
+      FramePaths& frame = threads[stack].frames[evidence.frame_indices()[stack][at]];
+      const FlowRecord& record = record_of(functions.functions()[told.function], frame, modules);
+      auto lines = lines_of(record);
+      for (uint32_t block = 0; block < lines.size(); ++block) {
+        const auto& stops = told.stopped_in;
+        frame.blocks.push_back(
+            {.id = frame.decoded.empty() ? std::nullopt : id_of(record.blocks[block]),
+             .lines = std::move(lines[block]),
+             .ran = answers[stack][at][block],
+             .may_have_stopped = stops.empty() || std::ranges::find(stops, block) != stops.end()});
+      }
+    }
+  }
+}
 
 void add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
                         const std::map<std::string, ModulePaths>& modules,
                         const std::vector<ThreadPaths>& threads,
                         const std::vector<FlaggedRecord>& flags,
                         std::vector<FunctionCoverage>& functions) {
-  if (std::ranges::none_of(modules, [](const auto& each) { return !each.second.flows.empty(); }))
-    return;
-  const auto symbols = read_module_symbols(stacks, modules, core.order());
-  FlowFunctions flow;
-  for (const auto& [module, paths] : modules) {
-    const auto known = symbols.find(module);
-    flow.add_module(module, paths.flows, paths.units,
-                    known == symbols.end() ? ModuleSymbols() : known->second);
-  }
+  if (!has_flows(modules)) return;
+  const FlowFunctions flow = functions_of(core, stacks, modules);
   FlowEvidence evidence(flow, modules);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);

@@ -13,6 +13,12 @@
 
 namespace telltale {
 
+// Adds to the frames of `threads` which of their blocks ran: by stacks, paths and flags of the
+// whole process together.
+void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
+                      const std::map<std::string, ModulePaths>& modules,
+                      const std::vector<FlaggedRecord>& flags, std::vector<ThreadPaths>& threads);
+
 // What certainly ran, certainly did not, or may have run, of all functions that say which blocks
 // and calls they have: by stacks, paths and flags together. Adds it to `functions`, which has those
 // with coverage; others are appended.

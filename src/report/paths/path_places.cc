@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_map>
+
+#include "analysis/paths/frame_coverage.h"
+#include "analysis/paths/function_coverage.h"
 
 namespace telltale {
 
@@ -50,6 +54,38 @@ std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGra
   return find([&](const PathGraph::Place& place) {
     return !is_inlined(graph, place) && place.line == frame.line;
   });
+}
+
+std::vector<Ran> blocks_ran(const FramePaths& frame, const FramePaths::Decoded& decoded) {
+  const PathGraph& graph = *decoded.graph;
+  std::vector<Ran> ran = blocks_of_frame(graph, decoded.history);
+  if (frame.decoded.size() != 1) return ran;
+  std::unordered_map<uint64_t, Ran> told;
+  for (const FramePaths::Block& block : frame.blocks)
+    if (block.id) told.emplace(*block.id, block.ran);
+  for (uint32_t node = 0; node < ran.size(); ++node) {
+    const auto found = told.find(graph.blocks[node].id);
+    if (found != told.end()) ran[node] = agree(ran[node], found->second);
+  }
+  return ran;
+}
+
+std::map<std::pair<std::string, uint32_t>, Ran> lines_ran(const FramePaths& frame) {
+  std::map<std::pair<std::string, uint32_t>, Ran> lines;
+  for (const FramePaths::Block& block : frame.blocks) {
+    bool is_behind = false;  // the place where it stopped
+    for (const auto& place : block.lines) {
+      const Ran ran = is_behind && block.ran == Ran::yes ? Ran::maybe : block.ran;
+      const auto [known, is_new] = lines.try_emplace(place, ran);
+      if (!is_new) known->second = any_of(known->second, ran);
+      is_behind = is_behind || (block.may_have_stopped && place.second == frame.innermost_line);
+    }
+  }
+  for (const auto& [place, ran] : frame.lines) {
+    const auto [known, is_new] = lines.try_emplace(place, ran);
+    if (!is_new) known->second = agree(known->second, ran);
+  }
+  return lines;
 }
 
 std::vector<Reading> distinct_readings(const FramePaths::Decoded& decoded) {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "analysis/paths/path_history.h"
@@ -26,6 +29,13 @@ const std::string& file_of(const FramePaths& frame, const PathGraph& graph,
 // has lines. Empty: no line fits.
 std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGraph& graph,
                                           std::span<const uint32_t> partial);
+
+// What the call ran, by node of the graph: by its paths, and by FramePaths::blocks.
+std::vector<Ran> blocks_ran(const FramePaths& frame, const FramePaths::Decoded& decoded);
+
+// The same by file and line, of a frame without paths: by its blocks, and by FramePaths::lines. Of
+// the block that it stopped in, lines after that place may not have run.
+std::map<std::pair<std::string, uint32_t>, Ran> lines_ran(const FramePaths& frame);
 
 // Readings that do not show the same lines, with fewer completed paths first.
 std::vector<PathHistory::Reading> distinct_readings(const FramePaths::Decoded& decoded);

@@ -11,7 +11,6 @@
 #include <span>
 #include <utility>
 
-#include "analysis/paths/frame_coverage.h"
 #include "analysis/paths/function_coverage.h"
 #include "base/append_format.h"
 #include "model/function_names.h"
@@ -75,13 +74,13 @@ class TextWriter {
       print("     {} functions of this name fit; each is shown\n", frame.decoded.size());
     }
     for (const Decoded& decoded : frame.decoded) write_decoded(frame, decoded);
-    if (frame.decoded.empty()) write_flags(frame);
+    if (frame.decoded.empty()) write_blocks(frame);
   }
 
-  // Of a function with coverage alone: the lines of the file that has most of them.
-  void write_flags(const FramePaths& frame) {
+  // Of a function without paths: lines of its own file.
+  void write_blocks(const FramePaths& frame) {
     std::map<uint32_t, Ran> lines;
-    for (const auto& [place, ran] : frame.lines) {
+    for (const auto& [place, ran] : lines_ran(frame)) {
       if (!frame.file.empty() && place.first.ends_with(frame.file))
         lines.emplace(place.second, ran);
     }
@@ -130,7 +129,7 @@ class TextWriter {
   // The function's own lines that are not among those above.
   void write_rest(const FramePaths& frame, const Decoded& decoded) {
     const PathGraph& graph = *decoded.graph;
-    const std::vector<Ran> ran = blocks_of_frame(graph, decoded.history);
+    const std::vector<Ran> ran = blocks_ran(frame, decoded);
     std::map<uint32_t, Ran> lines;
     for (uint32_t node = 0; node < ran.size(); ++node) {
       for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1))) {
@@ -233,24 +232,41 @@ void write_reading(ObjectWriter& object, const PathGraph& graph, const Reading& 
   write_blocks(object, graph, reading.partial);
 }
 
-void write_blocks_ran(ObjectWriter& object, const Decoded& decoded) {
-  const std::vector<Ran> ran = blocks_of_frame(*decoded.graph, decoded.history);
+void write_block_ran(ListWriter& list, std::optional<uint64_t> id, std::span<const uint32_t> lines,
+                     Ran ran) {
+  list.row([&](ObjectWriter& row) {
+    id ? row.add("block", *id) : row.add("block", nullptr);
+    row.list("lines", [&](ListWriter& all) {
+      for (const uint32_t line : lines) all.value(line);
+    });
+    row.add("ran", name_of(ran));
+  });
+}
+
+void write_blocks_ran(ObjectWriter& object, const FramePaths& frame, const Decoded& decoded) {
+  const std::vector<Ran> ran = blocks_ran(frame, decoded);
   object.list("blocks_ran", [&](ListWriter& list) {
     for (uint32_t node = 0; node < ran.size(); ++node) {
       if (node == kExitNode) continue;
       const PathGraph::Block& block = decoded.graph->blocks[node];
-      list.row([&](ObjectWriter& row) {
-        row.add("block", block.id);
-        row.list("lines", [&](ListWriter& lines) {
-          for (const uint32_t line : block.lines) lines.value(line);
-        });
-        row.add("ran", name_of(ran[node]));
-      });
+      write_block_ran(list, block.id, block.lines, ran[node]);
     }
   });
 }
 
-void write_history(ObjectWriter& object, const Decoded& decoded) {
+// Of a frame without paths.
+void write_blocks_ran(ObjectWriter& object, const FramePaths& frame) {
+  if (frame.blocks.empty()) return;
+  object.list("blocks_ran", [&](ListWriter& list) {
+    for (const FramePaths::Block& block : frame.blocks) {
+      std::vector<uint32_t> lines;
+      for (const auto& [file, line] : block.lines) lines.push_back(line);
+      write_block_ran(list, block.id, lines, block.ran);
+    }
+  });
+}
+
+void write_history(ObjectWriter& object, const FramePaths& frame, const Decoded& decoded) {
   const PathHistory& history = decoded.history;
   const PathGraph& graph = *decoded.graph;
   object.add("complete_history", history.complete).add("found_by", name_of(decoded.found_by));
@@ -275,7 +291,7 @@ void write_history(ObjectWriter& object, const Decoded& decoded) {
       others.row([&](ObjectWriter& row) { write_reading(row, graph, history.readings[i]); });
   });
   object.text_or_null("contradiction", history.contradiction);
-  write_blocks_ran(object, decoded);
+  write_blocks_ran(object, frame, decoded);
 }
 
 void write_frame(ObjectWriter& row, const FramePaths& frame) {
@@ -295,11 +311,11 @@ void write_frame(ObjectWriter& row, const FramePaths& frame) {
       }
     });
   }
-  if (frame.decoded.empty()) return;
-  write_history(row, frame.decoded.front());
+  if (frame.decoded.empty()) return write_blocks_ran(row, frame);
+  write_history(row, frame, frame.decoded.front());
   row.list("same_name", [&](ListWriter& others) {
     for (size_t i = 1; i < frame.decoded.size(); ++i)
-      others.row([&](ObjectWriter& other) { write_history(other, frame.decoded[i]); });
+      others.row([&](ObjectWriter& other) { write_history(other, frame, frame.decoded[i]); });
   });
 }
 

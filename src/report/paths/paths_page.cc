@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <span>
+#include <string_view>
 
 #include "analysis/paths/frame_coverage.h"
 #include "output/flame/page.h"
@@ -27,11 +28,14 @@ constexpr size_t kMostFrames = 2'000;
 constexpr size_t kMostSteps = 20'000;
 constexpr size_t kAllSteps = 200'000;
 constexpr size_t kLeastSteps = 50;
-constexpr size_t kMostOtherLines = 500'000;  // that did not run or may have, of all frames
+constexpr size_t kMostOtherLines = 500'000;  // lines beside the steps, of all frames
 
 std::string file_name(const std::string& file) {
   return std::filesystem::path(file).filename().string();
 }
+
+// By index of the source and line.
+using SourceLinesRan = std::map<std::pair<size_t, uint32_t>, Ran>;
 
 class StepsWriter {
  public:
@@ -62,6 +66,7 @@ class StepsWriter {
       begin_frame(thread, frame);
       json_.member("told", room_.text("no paths: " + frame.untraced));
       json_.key("steps").begin_array().end_array();
+      write_lines_ran(frame);
       end_frame();
       return;
     }
@@ -150,8 +155,8 @@ class StepsWriter {
   // Lines that did not run in this call, or may have before the oldest known path.
   void write_rest(const FramePaths& frame, const Decoded& decoded) {
     const PathGraph& graph = *decoded.graph;
-    const std::vector<Ran> ran = blocks_of_frame(graph, decoded.history);
-    std::map<std::pair<size_t, uint32_t>, Ran> lines;
+    const std::vector<Ran> ran = blocks_ran(frame, decoded);
+    SourceLinesRan lines;
     for (uint32_t node = 0; node < ran.size(); ++node) {
       for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1))) {
         const size_t source =
@@ -160,19 +165,39 @@ class StepsWriter {
         if (!is_new) known->second = any_of(known->second, ran[node]);
       }
     }
-    for (const auto& [key, answer] : {std::pair{"not_run", Ran::no}, {"maybe", Ran::maybe}}) {
-      json_.key(key).begin_array();
-      for (const auto& [place, its] : lines) {
-        if (its != answer) continue;
-        if (other_lines_left_ == 0) {
-          room_.rows(1, 0, "line");
-          continue;
-        }
-        --other_lines_left_;
-        json_.begin_array().value(place.first).value(place.second).end_array();
-      }
-      json_.end_array();
+    write_lines("not_run", Ran::no, lines);
+    write_lines("maybe", Ran::maybe, lines);
+  }
+
+  // All lines of a frame without paths, and the one where it stopped.
+  void write_lines_ran(const FramePaths& frame) {
+    SourceLinesRan lines;
+    for (const auto& [place, ran] : lines_ran(frame)) {
+      const size_t source = sources_.use(place.first, frame.directory, place.second);
+      lines.emplace(std::pair(source, place.second), ran);
     }
+    if (lines.empty()) return;
+    if (frame.line != 0 && !frame.file.empty()) {
+      const size_t source = sources_.use(frame.file, frame.directory, frame.line);
+      json_.key("stopped").begin_array().value(source).value(frame.line).end_array();
+    }
+    write_lines("ran", Ran::yes, lines);
+    write_lines("not_run", Ran::no, lines);
+    write_lines("maybe", Ran::maybe, lines);
+  }
+
+  void write_lines(std::string_view key, Ran answer, const SourceLinesRan& lines) {
+    json_.key(key).begin_array();
+    for (const auto& [place, its] : lines) {
+      if (its != answer) continue;
+      if (other_lines_left_ == 0) {
+        room_.rows(1, 0, "line");
+        continue;
+      }
+      --other_lines_left_;
+      json_.begin_array().value(place.first).value(place.second).end_array();
+    }
+    json_.end_array();
   }
 
   std::string text_;

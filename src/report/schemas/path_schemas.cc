@@ -52,9 +52,9 @@ constexpr Field kOthers =
 constexpr Field kContradiction =
     text("contradiction", "What in the frame does not fit the metadata.").or_null();
 constexpr std::array kRanFields = {
-    number_id("block", "The block's number in the metadata."),
+    number_id("block", "The block's number in the metadata; null without path tracing.").or_null(),
     list_of("lines", ValueType::unsigned_integer, "Its lines, in the order of instructions."),
-    text("ran", "Whether this call executed it: yes, no or maybe."),
+    text("ran", "Whether it began in this call: yes, no or maybe."),
 };
 constexpr Field kRan = rows("blocks_ran", kRanFields, "All blocks of the function.");
 constexpr std::array kLineRanFields = {
@@ -71,7 +71,9 @@ constexpr std::array kFrameFields = {
     number_id("line", "Line of the instruction, or of the call.").or_null(),
     text("module", "Program or shared object.").or_null(),
     address("address", "Address of the instruction, or to return to."),
-    truth("interrupted", "Whether it was stopped at the address; if not, in a call before it."),
+    truth("interrupted",
+          "Whether it was stopped at the address, or an exception is about to go on there; if not, "
+          "in a call before it."),
     truth("inlined", "Whether it was inlined into the next frame."),
     text("untraced", "Why there are no paths.").or_null(),
     rows("lines_ran", kLineRanFields, "What the flags of coverage in the frame say.").sometimes(),

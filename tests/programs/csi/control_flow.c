@@ -107,6 +107,24 @@ NOINLINE int jumping(int n) {
   return seen;
 }
 
+// Its prologue has a branch: it saves registers of floating-point arguments only if there are some.
+NOINLINE int variadic(const char* kinds, ...) {
+  __builtin_va_list list;
+  __builtin_va_start(list, kinds);
+  int sum = 0;
+  for (; *kinds; ++kinds) {
+    if (*kinds == 'd') {
+      sum += (int)__builtin_va_arg(list, double);
+    } else if (*kinds == 'i') {
+      sum += __builtin_va_arg(list, int);
+    } else {
+      sink = sum;
+    }
+  }
+  __builtin_va_end(list);
+  return sum;
+}
+
 NOINLINE int tail_a(int n);
 NOINLINE int tail_b(int n) {
   if (n <= 0) return zero;
@@ -126,6 +144,7 @@ int main(int argc, char** argv) {
   (void)argv;
   int sum = loops(9) + loops(1);
   for (int i = 0; i < 11; ++i) sum += cases(i);
+  sum += variadic("iddi-iiiiiid", 1, 2.0, 3.0, 4, 5, 6, 7, 8, 9, 10, 11.0) + variadic("i", 12);
   sum += irreducible(6) + irreducible(7) + recursive(6) + variable_array(9) + self_loop(14) + jumping(1) + jumping(argc + 3);
   static const unsigned char kCode[] = {0, 1, 1, 2, 0, 3, 1, 1, 4};
   sum += computed(kCode) + tail_a(5);

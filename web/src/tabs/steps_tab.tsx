@@ -30,9 +30,14 @@ function marksOf(frame: StepsFrame, source: number, now: number): SourceMark[] {
     const text = shown.map((step, i) => (i === 2 && shown !== steps ? `\u2026 ${step + 1}` : String(step + 1))).join(' ');
     return {line, text: `${text}${steps.includes((frame.here ?? 0) - 1) ? '  \u2190 here' : ''}`, value: passed.length === 0 ? 0 : inPath ? 0.7 : 0.25, kind: 'yes'};
   });
-  const add = (places: [number, number][] | undefined, kind: SourceMark['kind']): void => {
-    for (const [of, line] of places ?? []) if (of === source && !byLine.has(line)) marks.push({line, value: 0, kind});
+  const add = (places: [number, number][] | undefined, kind: SourceMark['kind'], value = 0): void => {
+    for (const [of, line] of places ?? []) {
+      if (of !== source || byLine.has(line)) continue;
+      const isHere = frame.stopped?.[0] === of && frame.stopped[1] === line;
+      marks.push({line, value, kind, ...(isHere ? {text: '\u2190 here'} : {})});
+    }
   };
+  add(frame.ran, 'yes', 0.25);
   add(frame.not_run, 'no');
   add(frame.maybe, 'maybe');
   return marks;
@@ -69,8 +74,10 @@ export function StepsTab({spec, data: given}: TabProps) {
   // The innermost function comes first in the list.
   useKeys({ArrowRight: () => goStep(now + 1), ArrowLeft: () => goStep(now - 1), '.': nextPath, ',': previousPath, Home: () => goStep(0), End: () => goStep(count - 1),
            u: () => goFrame(chosen + 1), d: () => goFrame(chosen - 1)});
-  const [, at = 0, line = 0, inlined] = frame?.steps[now] ?? [];
-  const found = data.sources.at(at);
+  // Without steps: what is known of the lines.
+  const [fallback = -1, stoppedAt = 0] = frame?.stopped ?? [frame?.ran, frame?.not_run, frame?.maybe].find(places => places?.length)?.[0] ?? [];
+  const [, at = fallback, line = stoppedAt, inlined] = frame?.steps[now] ?? [];
+  const found = at < 0 ? undefined : data.sources.at(at);
   const source = useMemo((): SourceData | null => (frame === undefined || found === undefined ? null : {...found, marks: marksOf(frame, at, now)}), [frame, found, at, now]);
   const kept = pattern === null ? 0 : data.frames.filter(one => pattern.test(one.function)).length;
   useFound(pattern === null ? '' : `${showCount(kept)} frames`);
@@ -90,7 +97,7 @@ export function StepsTab({spec, data: given}: TabProps) {
       <button type="button" disabled={count === 0} onClick={nextPath} title="Next path (.)">path {'\u00bb'}</button>
     </Toolbar>
     <div class="split">
-      {count === 0 ? <p class="empty">{frame.told}</p>
+      {count === 0 && fallback < 0 ? <p class="empty">{frame.told}</p>
         : source === null || source.lines.length === 0 ? <p class="empty">The source {source?.file ?? ''} is not in this page. Line {line}.</p>
         : <Source data={source} name={source.file} line={line} onLine={to => { const step = frame.steps.findIndex(one => one[1] === at && one[2] === to); if (step >= 0) goStep(step); }} />}
       <Details title={nameOf(frame)} actions={[]}
