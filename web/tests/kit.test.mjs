@@ -65,7 +65,7 @@ test('source with marks, and bars', () => {
     assert.ok(Math.abs(widths[1] / widths[0] - 0.5) < 0.01);
     await page.click('text=Recording');
     assert.deepEqual(await textsOf(page, '.facts dd'), ['x', '1234567', '3; 17 bytes']);
-    assert.equal(await textOf(page, '.summary .loss'), '\u00b7 losses 3; 17 bytes');
+    assert.equal(await textOf(page, '.summary .loss'), ' \u00b7 losses 3; 17 bytes');
     assert.match(await textOf(page, '.summary'), /calls 1,234,567/);
   });
 });

@@ -50,7 +50,8 @@ TEST_F(OnATerminal, SentencesAreFoldedAtSpaces) {
   EXPECT_EQ(folded("one two three four five six seven", 10, 2),
             "one two three\n  four five six seven");
   EXPECT_EQ(folded("äöü äöü äöü äöü äöü äöü äöü", 0, 1), "äöü äöü äöü äöü äöü äöü\n äöü");
-  EXPECT_EQ(folded("in /a/folder/with/a/long/name/file.xray", 0, 2), "in\n  /a/folde…ame/file.xray");
+  EXPECT_EQ(folded("in /a/folder/with/a/long/name/file.xray", 0, 2),
+            "in\n  /a/folde…ame/file.xray");
   EXPECT_EQ(folded("", 0, 2), "");
 }
 
