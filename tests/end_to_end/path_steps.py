@@ -7,7 +7,7 @@ import struct
 from path_sections import Records, machine_blocks, parse_entries, section_of_any_type
 from sampler_programs import SOURCE_DIR, run, section
 
-RED_ZONE, WINDOW = 256, 2048
+RED_ZONE, WINDOW = 512, 2048
 STEP = struct.Struct(f"<4Q{WINDOW}s")
 
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { RED_ZONE = 256, WINDOW = 2048 };
+enum { RED_ZONE = 512, WINDOW = 2048 };
 
 struct step {
   uint64_t pc, rsp, rbp, rbx;
