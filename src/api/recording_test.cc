@@ -39,7 +39,8 @@ TEST(ApiRecording, InfoHasTheRecordsOfEachKind) {
 // The message says what the file has instead.
 TEST(ApiRecording, AFileWithoutTimedCallsIsRefused) {
   try {
-    const Recording recording({.files = {golden_path("sampler/all_schemes.report")}, .programs = {}});
+    const Recording recording(
+        {.files = {golden_path("sampler/all_schemes.report")}, .programs = {}});
     FAIL() << "opened";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "a feedback report has counts at sites, no timed calls");

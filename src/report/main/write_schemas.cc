@@ -33,7 +33,7 @@ std::string records_schema(std::string_view name, const telltale::FormatDescript
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
+  if (argc != 2 || argv[1][0] == '-') {
     std::fputs("usage: telltale_write_schemas FOLDER\n", stderr);
     return 2;
   }
