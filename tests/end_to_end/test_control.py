@@ -7,6 +7,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 import json_schemas
@@ -478,6 +479,9 @@ class ErrorsTest(unittest.TestCase):
         environment = {**os.environ, "TELLTALE_XRAY": "control=on"}
         process = subprocess.Popen(["sleep", "60"], env=environment)
         try:
+            # execve() closes the descriptor that Popen() waits for before the process has its environment.
+            while not pathlib.Path(f"/proc/{process.pid}/environ").read_bytes():
+                time.sleep(0.01)
             self.assertIn(f"process {process.pid} carries the XRay recorder with its option control, but does not listen",
                           ask(process.pid, "status", status=3))
         finally:
