@@ -302,6 +302,11 @@ class Comparison:
         ran = self.ran(live)
         readings = [self.told(frame, reading, key) for reading in [frame["partial"], *frame["other_readings"]] if reading]
         right = [told for told in readings if fits(told, ran, frame["complete_history"])]
+        if not right and frame["found_by"] == "all blocks":
+            # What has no position may be on the way to the next block, behind the increment: it is told as that block's beginning.
+            ahead = [*ran, *live.activation.blocks[len(ran):len(ran) + 1]]
+            right = [told for told in readings if fits(told, ahead, frame["complete_history"])]
+            self.counts["frames on the way to a block"] += bool(right)
         rows = self.trace.records.functions[key][1]
         kept = int(next(row[1] for row in rows if row[0] == "ring")) - (["flag", "prefixes"] in rows)  # a slot has the current sum
         # Of several readings, only the paths that all share are told.

@@ -16,10 +16,10 @@
 #include <tuple>
 
 #include "bytes/as_bytes.h"
-#include "bytes/compress.h"
 #include "bytes/input_file.h"
 #include "bytes/write_all.h"
 #include "collect/client/spooled_report.h"
+#include "collect/compress.h"
 #include "collect/log/durable_file.h"
 #include "collect/store_folder.h"
 #include "formats/sampler/wire.h"

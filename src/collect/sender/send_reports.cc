@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "bytes/as_bytes.h"
-#include "bytes/compress.h"
 #include "bytes/input_file.h"
 #include "collect/client/redacted_paths.h"
 #include "collect/client/spooled_report.h"
+#include "collect/compress.h"
 #include "collect/log/durable_file.h"
 
 namespace telltale::collect {

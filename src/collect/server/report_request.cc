@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "bytes/as_bytes.h"
-#include "bytes/compress.h"
 #include "bytes/decompress.h"
+#include "collect/compress.h"
 #include "collect/server/multipart.h"
 #include "collect/server/sha256.h"
 #include "formats/sampler/recognise.h"

@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "bytes/as_bytes.h"
-#include "bytes/compress.h"
 #include "bytes/decompress.h"
 #include "bytes/input_file.h"
+#include "collect/compress.h"
 #include "collect/log/durable_file.h"
 #include "collect/log/log_segment.h"
 #include "collect/log/report_log.h"

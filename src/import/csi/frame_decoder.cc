@@ -157,7 +157,7 @@ class FrameDecoder {
       return paths;
     }
     std::vector<uint32_t> lines;
-    if (!has_positions(frame)) {
+    if (!lacks_position(frame)) {
       if (frame.line != 0) lines.push_back(frame.line);
       for (const StackFrame& each : inner)
         if (each.line != 0) lines.push_back(each.line);
@@ -174,12 +174,15 @@ class FrameDecoder {
     return found == modules_.end() ? nullptr : &found->second;
   }
 
-  // Then the code at the place is of several blocks, or of none: a reload that was moved between
-  // two. Its line may be another block's.
-  [[nodiscard]] bool has_positions(const StackFrame& frame) const {
+  // Whether the function has positions, but none holds here: the code is of several blocks, or of
+  // none, as a reload that was moved between two. Its line may be another block's.
+  [[nodiscard]] bool lacks_position(const StackFrame& frame) const {
     const ModulePaths* module = module_of(frame);
-    return module != nullptr && frame.function_begin != 0 &&
-           module->positions.has_function(frame.function_begin, frame.function_end);
+    if (module == nullptr || frame.function_begin == 0) return false;
+    const PathPositions& positions = module->positions;
+    return positions.has_function(frame.function_begin, frame.function_end) &&
+           positions.find(frame.address, frame.function_begin, frame.function_end).place ==
+               PathPositions::Place::unknown;
   }
 
   // What all functions of a name have.

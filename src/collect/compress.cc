@@ -1,4 +1,4 @@
-#include "bytes/compress.h"
+#include "collect/compress.h"
 
 #include <libdeflate.h>
 
