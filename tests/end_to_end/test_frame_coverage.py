@@ -66,7 +66,10 @@ class FrameCoverage(SamplerCase):
         paths_alone = 0
         for seed in range(8):
             core = crash(self.path("core"), program, self.path("trace"), seed, 150)
-            self.assertNotIn("may have run", run(TELLTALE, "paths", core).stdout)
+            frames = re.split(r"(?m)^(?=#\d)", run(TELLTALE, "paths", core).stdout)
+            traced = [text for text in frames if re.match(r"#\d+ +(walk|irreducible|main) ", text)]
+            self.assertTrue(traced)
+            self.assertNotIn("may have run", "".join(traced))
             paths_alone += any(block["ran"] == "maybe" for frame in self.frames(core) for block in frame.get("blocks_ran", []))
         self.assertGreater(paths_alone, 0)
 
