@@ -508,7 +508,7 @@ class ReliabilityOfRequestsTest(CollectCase):
             start.replace("Host: localhost\r\n", "Host: localhost\r\nHost: 127.0.0.1\r\n") + length + "\r\n", start.replace("POST ", "POST  ") + length + "\r\n",
         ]
         bodies = [b"fffffffffffffffff\r\n", b"10000000000000000\r\n", b"-5\r\n", b"0x5\r\n", b"5 \n", b"5\n" + b"abcde", b"5\r\nabcdefg\r\n0\r\n\r\n",
-                  b"g\r\n", b"\r\n", b"5;" + b"x" * 100000]
+                  b"g\r\n", b"\r\n", b"5;" + b"x" * 100000, b"5;a=\"b\r\nabcde\r\n0\r\n\r\n"]
         with Server(self.store) as server:
             for case in cases:
                 answer = server.raw(case.encode("latin-1") + body + inner)

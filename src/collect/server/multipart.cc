@@ -68,7 +68,7 @@ HttpFields read_fields(std::string_view head) {
 
 // A part's name and decompressed content.
 struct Part {
-  std::string_view name;
+  std::string name;
   std::string text;
 };
 
@@ -80,7 +80,7 @@ std::expected<Part, HttpResponse> read_part(std::string_view part, InputLimits l
   if (end > kMaxPartHead) return refuse(400, "a part has no headers");
   const HttpFields fields = read_fields(part.substr(0, end));
   part.remove_prefix(end + 4);
-  Part read{parameter(find_field(fields, "Content-Disposition"), "name"), {}};
+  Part read{std::string(parameter(find_field(fields, "Content-Disposition"), "name")), {}};
   if (!is_part_name(read.name))
     return refuse(400, "a part has no name, or one that is not allowed");
   limits.max_decompressed_bytes = allowed(read.name);

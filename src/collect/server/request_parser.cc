@@ -8,6 +8,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <limits>
+#include <string_view>
 
 namespace telltale::collect {
 namespace {
@@ -18,6 +19,14 @@ namespace http = boost::beast::http;
 constexpr size_t kMaxChunkLine = 4096;
 
 std::string text_of(boost::beast::string_view view) { return {view.data(), view.size()}; }
+
+// Whether `rest`, from the end of a chunk on, has the whole line of the next one's size. Not that
+// of the last chunk, which fields may follow.
+bool has_size_line(std::string_view rest) {
+  if (rest.starts_with("\r\n")) rest.remove_prefix(2);
+  const std::string_view size = rest.substr(0, rest.find_first_not_of("0123456789abcdefABCDEF"));
+  return size.find_first_not_of('0') != std::string_view::npos && rest.contains("\r\n");
+}
 
 }  // namespace
 
@@ -135,7 +144,13 @@ RequestParser::State RequestParser::feed_body(std::string& in) {
     const size_t taken =
         parser_->http.put(boost::asio::const_buffer(in.data() + used, in.size() - used), failure);
     used += taken;
-    if (failure == http::error::need_more) break;
+    if (failure == http::error::need_more) {
+      // Quotes behind the size that do not end in its line: the parser would look for their end in
+      // what follows, and count the chunk again each time.
+      if (has_size_line(std::string_view(in).substr(used)))
+        return refuse(400, "malformed body: the line of a chunk's size has no end");
+      break;
+    }
     if (failure == http::error::body_limit) return refuse(413, "the body is larger than allowed");
     if (failure) return refuse(400, fmt::format("malformed body: {}", failure.message()));
     if (taken == 0) break;
