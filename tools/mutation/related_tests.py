@@ -58,7 +58,7 @@ RELATED = {
                    "script:test_stacktrack", "script:test_sampler_answers", "script:test_sampler_tools",
                    "script:test_mono_answers", "script:test_perfetto", "script:test_output_files"],
     "src/api": ["unit:api", *VIEWS, "script:test_exports", "script:test_install"],
-    "src/cli": [*VERBS, *QUESTIONS, "script:test_control"],
+    "src/cli": [*VERBS, *QUESTIONS, "script:test_control", "script:test_control_refusals"],
     "src/report": ["unit:report", "script:test_json_schemas", *VERBS, *QUESTIONS],
     "web": ["web:calls", "web:names", "web:kit", "web:flame", "web:paths", "unit:output", "script:test_flame_page"],
     "runtime/xray": ["script:test_xray_recorder", "script:test_gcc_recorder", "script:test_control",
@@ -85,7 +85,7 @@ RECORDERS = ["stacktrack", "stacktrack_shared", "xray_recorder", "xray_recorder_
 # What scripts run besides the program itself.
 SCRIPT_TARGETS = {"test_reliability": ["write_samples", "mutation_driver"], "test_reliability_names": ["write_samples"],
                   "test_views": ["make_trace"], "test_stacktrack": RECORDERS, "test_live": RECORDERS,
-                  "test_control": [*RECORDERS, "telltale_json_schemas"],
+                  "test_control": [*RECORDERS, "telltale_json_schemas"], "test_control_refusals": RECORDERS,
                   "test_json_schemas": ["telltale_duckdb"], "test_run": RECORDERS, "test_install": ["all"]}
 # Scripts whose programs map more memory than a mutant may have, or set limits of their own.
 SETS_LIMITS = re.compile("flame_page|recorder|runtime|stacktrack_|sampler_(?!tools|answers)|path|isolate")
