@@ -201,10 +201,7 @@ bool is_path_digest_of(Bytes digest, const FileIdentity& file, uint64_t programs
   Cursor in(digest);
   in.begin_record("Digest");
   const Bytes head = in.take(kPathDigestHead.size(), "head");
-  FileIdentity identity;
-  identity.bytes = in.read<uint64_t>("bytes");
-  identity.modified_ns = in.read<uint64_t>("modified");
-  identity.inode = in.read<uint64_t>("inode");
+  const FileIdentity identity = FileIdentity::read(in);
   const auto by = in.read<uint64_t>("programs");
   const auto sum = in.read<uint32_t>("checksum");
   return !in.error() && std::ranges::equal(head, as_bytes(kPathDigestHead)) && identity == file &&

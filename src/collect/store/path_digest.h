@@ -12,7 +12,7 @@
 namespace telltale::collect {
 
 // What the path files of a Parquet file say, decoded (docs/formats/store.md, "digests"). Decoding
-// takes milliseconds a run, so that it is done once.
+// one takes up to 0.1 s of processor time, so it is done once.
 
 // A run that left a path file.
 struct RunPaths {
@@ -21,7 +21,7 @@ struct RunPaths {
   PathRun read;  // read.error becomes a problem when it is written
 };
 
-// `programs` stands for the files that were used to decode.
+// `programs`: a hash that identifies the program files with which the runs were decoded.
 std::string to_path_digest(std::span<const RunPaths> runs, const FileIdentity& file,
                            uint64_t programs);
 // Whether these bytes are the whole and undamaged digest of the file by these programs.

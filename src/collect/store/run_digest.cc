@@ -149,10 +149,7 @@ std::optional<uint8_t> flags_of(Bytes digest, const FileIdentity& file) {
   Cursor in(digest);
   in.begin_record("Digest");
   const Bytes head = in.take(kDigestHead.size(), "head");
-  FileIdentity identity;
-  identity.bytes = in.read<uint64_t>("bytes");
-  identity.modified_ns = in.read<uint64_t>("modified");
-  identity.inode = in.read<uint64_t>("inode");
+  const FileIdentity identity = FileIdentity::read(in);
   const auto flags = in.read<uint8_t>("flags");
   const auto sum = in.read<uint32_t>("checksum");
   const bool is_whole = !in.error() && std::ranges::equal(head, as_bytes(kDigestHead)) &&
@@ -162,6 +159,14 @@ std::optional<uint8_t> flags_of(Bytes digest, const FileIdentity& file) {
 }
 
 }  // namespace
+
+FileIdentity FileIdentity::read(Cursor& in) {
+  FileIdentity identity;
+  identity.bytes = in.read<uint64_t>("bytes");
+  identity.modified_ns = in.read<uint64_t>("modified");
+  identity.inode = in.read<uint64_t>("inode");
+  return identity;
+}
 
 std::optional<FileIdentity> FileIdentity::of(const std::string& path) {
   struct stat found{};

@@ -26,6 +26,8 @@ struct FileIdentity {
 
   // None: there is no such file.
   static std::optional<FileIdentity> of(const std::string& path);
+  // As digests have it. Errors: in.error().
+  static FileIdentity read(Cursor& in);
   bool operator==(const FileIdentity&) const = default;
 };
 

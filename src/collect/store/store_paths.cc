@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 constexpr uint64_t kPathMemoryBytes = uint64_t{512} << 20;
 constexpr std::string_view kUnfinished = ".tmp";  // of replace_file()
 
-// The programs of one file's runs, and a number that stands for them; 0: there are none, so that
-// what the machine happens to have decides, and nothing can be kept.
+// The programs of one file's runs. `identity` is a hash of them. It is 0 if there are none: then
+// the result depends on the programs that this machine has, and is not kept in a digest.
 struct FilePrograms {
   std::vector<std::string> paths;
   uint64_t identity = 0;
