@@ -21,7 +21,7 @@ constexpr uint64_t kCall = 0x401200;     // where the call in the landing pad's 
 constexpr uint64_t kThrow = 0x777000;    // where the unwinder was called
 constexpr uint64_t kThrower = 0x402000;  // the return address between the two
 
-// The stack while an unwinder goes on in a landing pad; every word has a value of its own.
+// The stack at the moment when the unwinder jumps to a landing pad. No two words are equal.
 class Stack {
  public:
   Stack() {

@@ -14,9 +14,8 @@ using sampler::Consent;
 Consent read_consent(const std::string& application);
 
 // Asks on the terminal whether to send a report of this application to `where`, with a path file if
-// `with_paths`. "always" and
-// "never" are added to the user's file. Without a terminal the answer is off. Errors: io, if the
-// file cannot be written.
+// `with_paths`. "always" and "never" are added to the user's file. Without a terminal the answer is
+// off. Errors: io, if the file cannot be written.
 Result<Consent> ask_consent(const std::string& application, const std::string& where,
                             bool with_paths);
 

@@ -76,7 +76,8 @@ class Service {
       if (!parsed) return std::unexpected(parsed.error());
       second = *parsed;
     }
-    // A loopback address of its own needs no TLS: nobody else hears what is sent there.
+    // If the operator's pages have their own loopback address, they need no TLS: the traffic stays
+    // on this machine.
     const bool over_network = second && !second->is_loopback();
     collector.operator_tls =
         !options_.http.certificate.empty() && (collector.serves_operator || over_network);

@@ -25,7 +25,7 @@ bool is_of_system(std::string_view path) {
 
 std::string_view last_part(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// Puts `text` into the place of `size` bytes, and zeros behind it.
+// Replaces the `size` bytes at `at` by `text`, padded with zeros. REQUIRES: text.size() <= size.
 void overwrite(std::string& file, size_t at, size_t size, std::string_view text) {
   std::fill_n(file.begin() + static_cast<std::ptrdiff_t>(at), size, '\0');
   std::ranges::copy(text, file.begin() + static_cast<std::ptrdiff_t>(at));

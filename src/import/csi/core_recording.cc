@@ -247,7 +247,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
   if (!stacks) return std::unexpected(stacks.error());
   const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
   std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules);
-  // Missing flags matter to coverage, which tells of them.
+  // Problems with flags are dropped here: only `coverage` needs all flags, and reports them.
   ProblemLog of_flags;
   const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
   add_frame_blocks(core_, *stacks, modules, flags, threads);

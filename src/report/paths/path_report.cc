@@ -77,7 +77,7 @@ class TextWriter {
     if (frame.decoded.empty()) write_blocks(frame);
   }
 
-  // Of a function without paths: lines of its own file.
+  // For a function without paths. Only lines of the file that defines it are listed.
   void write_blocks(const FramePaths& frame) {
     std::map<uint32_t, Ran> lines;
     for (const auto& [place, ran] : lines_ran(frame)) {
