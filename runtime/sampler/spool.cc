@@ -195,7 +195,7 @@ bool choose_spool(const char* folder, char* pattern) {
   program[size] = 0;
   put_application_name(program, application);
   if (*application == 0 || ask_file() == Consent::off) return false;
-  ::strcpy(spool_folder, folder);
+  ::memcpy(spool_folder, folder, ::strlen(folder) + 1);
   if (!has_room(spool_folder)) return false;
   ::dl_iterate_phdr(note_build, nullptr);
   ::clock_gettime(CLOCK_REALTIME, &started);
@@ -266,9 +266,8 @@ void put_outcome(Writer& out, int signal, int status) {
 
 void finish_spooled(const char* path) {
   char name[kPathBytes + sizeof(kSpooled)];
-  const size_t size = ::strlen(path) - (sizeof(kSpooling) - 1);
-  ::memcpy(name, path, size);
-  ::memcpy(name + size, kSpooled, sizeof(kSpooled));
+  const int size = static_cast<int>(::strlen(path) - (sizeof(kSpooling) - 1));
+  ::snprintf(name, sizeof(name), "%.*s%s", size, path, kSpooled);
   ::rename(path, name);
 }
 

@@ -130,7 +130,7 @@ void count_calls(const std::byte* begin, const std::byte* end, uint64_t weight) 
 
 void begin_window(uint64_t begin) {
   window.begin = begin;
-  fill_words(window.counts, 0, sizeof(window.counts) / (sizeof(uint64_t)));
+  fill_words(window.counts, 0, kPlaces * (sizeof(Count) / sizeof(uint64_t)));
 }
 
 // Picoseconds that a call took on average. Without a division of 128 bits, which is a call.

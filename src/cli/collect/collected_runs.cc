@@ -104,6 +104,7 @@ void CollectedRuns::send() const {
   // A new session: neither the terminal's signals nor readers of our output concern it.
   ::setsid();
   const int nothing = ::open("/dev/null", O_RDWR);  // NOLINT(*-vararg)
+  if (nothing < 0) ::_exit(127);
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(nothing, stream);
   ::close_range(STDERR_FILENO + 1, ~0U, 0);
   ::execv(program.c_str(), arguments.data());

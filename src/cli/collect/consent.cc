@@ -25,7 +25,7 @@ std::string variable(const char* name) {
 
 // A folder of the user by the XDG base directory specification; empty: not known.
 std::string user_folder(const char* name, const char* below_home) {
-  const std::string chosen = variable(name);
+  std::string chosen = variable(name);
   if (chosen.starts_with('/')) return chosen;
   const std::string home = variable("HOME");
   return home.starts_with('/') ? home + below_home : "";

@@ -133,7 +133,7 @@ class Sender {
     return {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()};
   }
 
-  void leave_out_paths(const ReportSpool::Entry& entry, std::string why) {
+  void leave_out_paths(const ReportSpool::Entry& entry, const std::string& why) {
     ++outcome_.without_paths;
     problems_.add(
         {Problem::Kind::loss, 0, entry.paths, "", "the path file is left out: " + why, 0});

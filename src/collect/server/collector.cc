@@ -303,7 +303,7 @@ void Collector::receive_report(HttpRequest request, SendResponse send) {
     const auto read = std::make_shared<decltype(report)>(std::move(report));
     asio::post(context_, [this, read, original, send] {
       if (!*read) return send(read->error());
-      store(**std::move(read), original, send);
+      store(*std::move(*read), original, send);
     });
   });
 }

@@ -25,8 +25,8 @@
 #include "collect/store_folder.h"
 
 namespace boost::asio {
-class io_context;
-class thread_pool;
+class io_context;   // NOLINT(readability-identifier-naming): Boost's names
+class thread_pool;  // NOLINT(readability-identifier-naming)
 }  // namespace boost::asio
 
 namespace telltale::collect {

@@ -11,7 +11,7 @@
 #include "collect/server/http_message.h"
 
 namespace boost::asio {
-class io_context;
+class io_context;  // NOLINT(readability-identifier-naming): Boost's name
 }
 
 namespace telltale::collect {

@@ -223,12 +223,9 @@ std::expected<StoredReport, HttpResponse> read_report_body(StoredReport report,
     text = std::move(parts->report) + parts->paths;
     report.content_hash = content_hash_of(text);
     // Path files are mostly zeros, which would fill the log.
-    if (report.paths_bytes != 0) report.body = gzip(as_bytes(text));
-    if (report.body.empty()) {
-      report.body = std::move(text);
-    } else {
-      report.encoding = "gzip";
-    }
+    std::string packed = report.paths_bytes != 0 ? gzip(as_bytes(text)) : std::string();
+    report.encoding = packed.empty() ? "" : "gzip";
+    report.body = packed.empty() ? text : std::move(packed);
   } else if (encoding.empty() || equal_ignoring_case(encoding, "identity")) {
     auto whole = decode_body(std::move(request.body), {}, whole_limits);
     if (!whole) return std::unexpected(whole.error());

@@ -116,14 +116,15 @@ Table functions_table(const TimedCalls& calls, const FunctionNames& names,
     functions[call.function].ended_ns.push_back(calls.clock().to_ns(call.duration));
   for (const RecordedCall& call : durations.open) ++functions[call.function].open;
   Table table(kFunctions);
-  for (auto& [function, sums] : functions) {
+  for (auto& each : functions) {
+    Sums& sums = each.second;
     std::ranges::sort(sums.ended_ns);
     const auto at = [&](unsigned percent) {
       return sums.ended_ns.empty() ? TableCell() : TableCell(percentile(sums.ended_ns, percent));
     };
     table.add_row({uint64_t{sums.ended_ns.size()}, sums.open,
                    sums.ended_ns.empty() ? TableCell() : TableCell(sums.ended_ns.front()), at(50),
-                   at(90), at(99), at(100), names.describe(function).name});
+                   at(90), at(99), at(100), names.describe(each.first).name});
   }
   return table;
 }

@@ -304,9 +304,10 @@ void write_frame(ObjectWriter& row, const FramePaths& frame) {
   row.text_or_null("untraced", frame.untraced);
   if (!frame.lines.empty()) {
     row.list("lines_ran", [&](ListWriter& lines) {
-      for (const auto& [place, ran] : frame.lines) {
+      for (const auto& each : frame.lines) {
         lines.row([&](ObjectWriter& one) {
-          one.add("file", place.first).add("line", place.second).add("ran", name_of(ran));
+          one.add("file", each.first.first).add("line", each.first.second);
+          one.add("ran", name_of(each.second));
         });
       }
     });
