@@ -158,6 +158,38 @@ TEST(SamplerRows, AreAddedAndDamagedOnesLeaveNoTrace) {
   EXPECT_EQ(sums[0], 5U);
 }
 
+// Eight characters are read at once, where the text has as many left.
+TEST(SamplerRows, NumbersOfEveryLengthAreReadAtEveryDistanceFromTheEnd) {
+  const std::string digits = "9182736450918273645";
+  for (size_t length = 1; length <= digits.size(); ++length) {
+    const std::string number = digits.substr(0, length);
+    for (size_t after = 0; after <= 9; ++after) {
+      const std::string other = after == 0 ? "" : std::string(after - 1, '0') + "7";
+      const std::string body = number + (after == 0 ? "" : "\t" + other) + "\n";
+      std::vector<uint64_t> sums;
+      const size_t arity = after == 0 ? 1 : 2;
+      EXPECT_TRUE(add_counters(body, arity, sums).bad_rows.empty()) << body;
+      EXPECT_EQ(sums[0], std::stoull(number)) << body;
+      EXPECT_TRUE(after == 0 || sums[1] == 7) << body;
+    }
+  }
+}
+
+TEST(SamplerRows, NoOtherCharacterIsADigit) {
+  for (int code = 0; code < 256; ++code) {
+    const char character = static_cast<char>(code);
+    if (character >= '0' && character <= '9') continue;
+    for (size_t place = 0; place < 7; ++place) {
+      std::string body = "1234567\t12345678\n";
+      body[place] = character;
+      std::vector<uint64_t> sums;
+      const RowTally tally = add_counters(body, 2, sums);
+      EXPECT_FALSE(tally.bad_rows.empty()) << code;
+      EXPECT_EQ(tally.first_bad, 0U) << code;
+    }
+  }
+}
+
 TEST(SamplerRows, SumsStopAtTheLargestNumber) {
   std::vector<uint64_t> sums;
   add_counters("18446744073709551615\n", 1, sums);
