@@ -56,6 +56,14 @@ void choose_scheme(std::string_view name, Options& options, Error& error) {
   error = "unknown scheme '" + std::string(name) + "'; telltale-cc --help lists them";
 }
 
+void choose_schemes(std::string_view names, Options& options, Error& error) {
+  for (std::size_t at = 0; at <= names.size() && !error;) {
+    const std::size_t end = std::min(names.find(',', at), names.size());
+    choose_scheme(names.substr(at, end - at), options, error);
+    at = end + 1;
+  }
+}
+
 void choose_random(std::string_view name, Options& options, Error& error) {
   if (name == "online") {
     options.random = Random::kOnline;
@@ -116,8 +124,9 @@ constexpr Option toggle(OptionGroup group, std::string_view name, bool Options::
 }
 
 constexpr Option kOptions[] = {
-    {kSites, "sampler-scheme=", "SCHEME", "Adds the sites of a scheme; may be given several times.",
-     nullptr, choose_scheme},
+    {kSites, "sampler-scheme=", "SCHEME[,...]",
+     "Adds the sites of a scheme, or of several, separated by commas; may be repeated.", nullptr,
+     choose_schemes},
     {kSites, "include-function=", "NAME",
      "Keeps the sites of a function; * is any. The first filter of functions that matches decides.",
      nullptr, filter_function<true>},

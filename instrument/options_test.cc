@@ -81,6 +81,21 @@ TEST(PluginOptions, ASchemeIsTurnedOnByItsName) {
             "unknown scheme 'branch'; telltale-cc --help lists them");
 }
 
+TEST(PluginOptions, SchemesCanBeSeparatedByCommas) {
+  const Options options = parsed({"-fsampler-scheme=branches,returns,bounds"});
+  for (std::size_t i = 0; i < kSchemeCount; ++i) {
+    const auto scheme = static_cast<Scheme>(i);
+    const std::set<Scheme> wanted = {Scheme::kBranches, Scheme::kReturns, Scheme::kBounds};
+    EXPECT_EQ(options.has(scheme), wanted.contains(scheme)) << scheme_name(scheme);
+  }
+  for (const auto& [words, wrong] :
+       {std::pair{"branches,branch", "branch"}, std::pair{"branches,", ""},
+        std::pair{",branches", ""}, std::pair{"", ""}}) {
+    EXPECT_EQ(error_of(std::string("-fsampler-scheme=") + words),
+              "unknown scheme '" + std::string(wrong) + "'; telltale-cc --help lists them");
+  }
+}
+
 TEST(PluginOptions, OnlySchemesOfSharedMemoryObserveAccesses) {
   const std::set<Scheme> access_schemes = {Scheme::kData, Scheme::kYields, Scheme::kAtoms,
                                            Scheme::kCompareSwap, Scheme::kAtomsRw};
