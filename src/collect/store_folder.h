@@ -38,6 +38,8 @@ class StoreFolder {
   [[nodiscard]] std::string page() const { return path_ + "/status.html"; }
   [[nodiscard]] std::string operator_token() const { return path_ + "/operator-token"; }
   [[nodiscard]] std::string server_lock() const { return path_ + "/collect.lock"; }
+  // Exists while somebody waits for the server to end its segment.
+  [[nodiscard]] std::string roll_request() const { return path_ + "/roll"; }
   [[nodiscard]] std::string fold_lock() const { return path_ + "/fold.lock"; }
 
   // Numbers of the log's segments, ascending. Errors: io.

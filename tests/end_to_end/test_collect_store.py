@@ -4,6 +4,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import time
 import unittest
@@ -272,7 +273,7 @@ class StoreTest(StudyCase):
             server.post("today-002")
         done = telltale("store", "fold", store, "--keep-days", 30)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("1 old files removed", done.stderr)
+        self.assertIn("1 old file removed", done.stderr)
         self.assertEqual([row["id"] for row in read_runs(store, ["id"])], ["today-002"])
         self.assertFalse(old.exists())
         self.assertEqual(len(list((store / "ids").iterdir())), 1)
@@ -290,6 +291,31 @@ class StoreTest(StudyCase):
             self.assertEqual((server.metric("unfolded_bytes"), server.metric("failed_folds_total")), (0, 0))
             self.assertIn(b"<html", server.see("/")[2])
             self.assertEqual(json.loads(server.post("fold-0001")[2])["duplicate"], True)
+
+    def test_a_fold_takes_what_a_running_server_has(self):
+        """Also with --fold-seconds 0, and again and again."""
+        store = self.folder / "asked"
+        with Server(store) as server:
+            for number in range(3):
+                server.post(f"asked-000{number}")
+                done = telltale("store", "fold", store)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn("1 report of 1 segment in 1 new file", done.stderr)
+                self.assertEqual([row["id"] for row in read_runs(store, ["id"])], [f"asked-000{old}" for old in range(number + 1)])
+            self.assertIn("0 reports of 0 segments", telltale("store", "fold", store).stderr)
+            self.assertFalse((store / "roll").exists())
+            server.post("asked-0003")
+            # A server that has no time: what it writes stays in the log.
+            server.process.send_signal(signal.SIGSTOP)
+            try:
+                done = telltale("store", "fold", store)
+            finally:
+                server.process.send_signal(signal.SIGCONT)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn("the server did not end the segment that it writes", done.stderr)
+            self.assertIn("0 reports of 0 segments", done.stderr)
+            self.assertFalse((store / "roll").exists())
+            self.assertIn("1 report of 1 segment", telltale("store", "fold", store).stderr)
 
     def test_without_the_library_reports_are_received_and_kept(self):
         store = self.folder / "without"

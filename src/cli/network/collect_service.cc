@@ -19,6 +19,7 @@
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/verbs/verbs.h"
+#include "collect/store/roll_request.h"
 
 namespace telltale::cli {
 namespace {
@@ -104,7 +105,7 @@ class Service {
     show_page(page);
     wait_for_signal();
     last_fold_ = std::chrono::steady_clock::now();
-    if (options_.fold_seconds != 0) check_fold();
+    check_fold();
     return {};
   }
 
@@ -180,10 +181,11 @@ class Service {
     fold_check_.expires_after(kFoldCheck);
     fold_check_.async_wait([this](error_code failure) {
       if (failure || fold_check_stopped_) return;
+      if (collect::take_roll_request(store_)) collector_->roll();
       const auto now = std::chrono::steady_clock::now();
       const bool due = now - last_fold_ >= std::chrono::seconds(options_.fold_seconds) ||
                        collector_->unfolded_bytes() > kFoldBytes;
-      if (due && !child_) fold();
+      if (options_.fold_seconds != 0 && due && !child_) fold();
       check_fold();
     });
   }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "bytes/input_file.h"
 #include "cli/collect/status_page.h"
 #include "cli/options/reading_options.h"
@@ -17,6 +18,7 @@
 #include "collect/log/durable_file.h"
 #include "collect/store/fold.h"
 #include "collect/store/report_parts.h"
+#include "collect/store/roll_request.h"
 #include "collect/store/store_paths.h"
 #include "collect/store/store_summary.h"
 #include "output/output_file.h"
@@ -63,7 +65,12 @@ std::string day_before(uint64_t days) {
   return collect::day_of(static_cast<uint64_t>(std::max<int64_t>(then.count(), 0)));
 }
 
+// After this time the fold goes on without the segment of a server that does not answer.
+constexpr std::chrono::seconds kServerPatience{10};
+
 int fold(const StoreVerbOptions& options, const StoreFolder& store) {
+  const auto rolled = collect::request_roll(store, kServerPatience);
+  if (!rolled) return report_error(rolled.error());
   const auto folded = collect::fold(store);
   if (!folded) return report_error(folded.error());
   uint64_t removed = 0;
@@ -74,11 +81,18 @@ int fold(const StoreVerbOptions& options, const StoreFolder& store) {
   }
   if (auto written = write_status_page(store); !written) return report_error(written.error());
   if (options.quiet) return kDone;
-  fmt::print(stderr, "telltale: {}: {} reports of {} segments in {} new files", options.store,
-             folded->reports, folded->segments, folded->files);
+  if (!*rolled) {
+    fmt::print(stderr,
+               "telltale: {}: the server did not end the segment that it writes; its newest "
+               "reports are not folded\n",
+               options.store);
+  }
+  fmt::print(stderr, "telltale: {}: {} of {} in {}", options.store,
+             counted(folded->reports, "report"), counted(folded->segments, "segment"),
+             counted(folded->files, "new file"));
   if (folded->duplicates != 0) fmt::print(stderr, ", {} repeated ones", folded->duplicates);
   if (folded->deleted != 0) fmt::print(stderr, ", {} deleted ones", folded->deleted);
-  if (removed != 0) fmt::print(stderr, "; {} old files removed", removed);
+  if (removed != 0) fmt::print(stderr, "; {} removed", counted(removed, "old file"));
   fmt::print(stderr, "\n");
   return report_problems({}, folded->problems);
 }
@@ -88,7 +102,8 @@ int remove_reports(const StoreVerbOptions& options, const StoreFolder& store) {
     return report_error(usage_error("delete needs --application and ids of reports").error());
   const auto deleted = collect::delete_reports(store, options.application, options.arguments);
   if (!deleted) return report_error(deleted.error());
-  fmt::print(stderr, "telltale: {} of {} reports deleted\n", *deleted, options.arguments.size());
+  fmt::print(stderr, "telltale: {} of {} deleted\n", *deleted,
+             counted(options.arguments.size(), "report"));
   return kDone;
 }
 

@@ -1,8 +1,6 @@
 #include "collect/store/fold.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +22,7 @@
 #include "collect/log/stored_ids.h"
 #include "collect/store/duckdb.h"
 #include "collect/store/observations.h"
+#include "collect/store/roll_request.h"
 #include "collect/store/run_rows.h"
 
 namespace telltale::collect {
@@ -34,15 +33,6 @@ namespace fs = std::filesystem;
 constexpr uint64_t kBatchBytes = uint64_t{512} << 20;  // of segments that are folded together
 constexpr uint64_t kMemoryBytes = uint64_t{512} << 20;
 constexpr uint64_t kMaxReportBytes = uint64_t{1} << 30;
-
-// Whether nobody writes to the segment any more.
-bool is_ended(const std::string& path) {
-  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool ended = ::flock(file, LOCK_SH | LOCK_NB) == 0;
-  ::close(file);
-  return ended;
-}
 
 Result<void> remove_file(const std::string& path) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT)
