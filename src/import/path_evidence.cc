@@ -20,12 +20,14 @@ using isolation::SiteTable;
 
 using Deed = PathFacts::Deed;
 using Kind = PathFacts::Kind;
+using Said = PathFacts::Said;
 
 Result<PathFacts> read_facts(const Recording&, const StackPaths& stacks, ProblemLog& problems) {
   return read_path_facts(stacks, problems);
 }
 
-// A site for each deed of any run. Counter 0: the run did not do it; counter 1: it did.
+// A site for each deed of any run. Counter 0: the run did not do it; counter 1: it did; counter 2:
+// not yet, which is an observation of the site, but says neither.
 class PathPredicates final : public PredicateSet {
  public:
   explicit PathPredicates(std::span<const PathRun> runs) {
@@ -35,7 +37,7 @@ class PathPredicates final : public PredicateSet {
         if (!run.facts) continue;
         for (const auto& [deed, done] : run.facts->of(kind)) deeds.insert(deed);
       }
-      table_.add({static_cast<uint32_t>(deeds.size()), 2, false, false});
+      table_.add({.sites = static_cast<uint32_t>(deeds.size()), .counters = 3, .silent = 1});
       for (const Deed& deed : deeds) deeds_.emplace_back(kind, deed);
     }
   }
@@ -78,8 +80,9 @@ class PathPredicates final : public PredicateSet {
     std::vector<ObservedSite> observed;
     for (uint32_t site = 0; site < deeds_.size(); ++site) {
       const auto& [kind, deed] = deeds_[site];
-      const Ran done = run.find(kind, deed);
-      if (done != Ran::maybe) observed.push_back({site, done == Ran::yes ? 2U : 1U});
+      const Said done = run.find(kind, deed);
+      if (done == Said::maybe) continue;
+      observed.push_back({site, done == Said::no ? 1U : done == Said::yes ? 2U : 4U});
     }
     return {observed, {0, 1, 2, 3}};
   }

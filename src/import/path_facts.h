@@ -26,6 +26,10 @@ struct PathFacts {
                                         Kind::ran_in_process};
   using Function = std::pair<std::string, std::string>;  // name and file
   using Place = std::pair<std::string, uint32_t>;        // file and line
+  // Whether a run did something. A crash prevents what would have come next: a line that the
+  // stopped calls could still have run, or a line of a function that had not been called, did not
+  // run yet. It follows from the crash and cannot explain it.
+  enum class Said : uint8_t { no, maybe, yes, not_yet };
   // A path of a function, or a line of one.
   struct Deed {
     Function function;
@@ -33,18 +37,19 @@ struct PathFacts {
     auto operator<=>(const Deed&) const = default;
   };
 
-  std::array<std::map<Deed, Ran>, kKinds.size()> known;
+  std::array<std::map<Deed, Said>, kKinds.size()> known;
   // Those whose paths are known. They did not take the paths that are not listed.
   std::set<Function> decoded;
   // With which the program ended, the innermost frame first; core_stack().
   std::vector<isolation::StackFrame> stack;
 
-  [[nodiscard]] std::map<Deed, Ran>& of(Kind kind) { return known[static_cast<size_t>(kind)]; }
-  [[nodiscard]] const std::map<Deed, Ran>& of(Kind kind) const {
+  [[nodiscard]] std::map<Deed, Said>& of(Kind kind) { return known[static_cast<size_t>(kind)]; }
+  [[nodiscard]] const std::map<Deed, Said>& of(Kind kind) const {
     return known[static_cast<size_t>(kind)];
   }
-  void add(Kind kind, Deed deed, Ran done);
-  [[nodiscard]] Ran find(Kind kind, const Deed& deed) const;
+  // Of a line in several places: yes if any ran, then what is not certain of one.
+  void add(Kind kind, Deed deed, Said done);
+  [[nodiscard]] Said find(Kind kind, const Deed& deed) const;
   bool operator==(const PathFacts&) const = default;
 };
 

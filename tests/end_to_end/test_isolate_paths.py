@@ -34,9 +34,9 @@ class IsolatePaths(SamplerCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return json.loads(done.stdout)
 
-    def check(self, row):
+    def check(self, row, source=SOURCE):
         self.assertEqual([row[key] for key in ("true_in_failing", "true_in_successful", "observed_in_failing", "observed_in_successful")], [4, 0, 4, 8])
-        self.assertEqual(pathlib.Path(row["file"]).name, SOURCE.name)
+        self.assertEqual(pathlib.Path(row["file"]).name, source.name)
 
     def test_a_path_that_predicts_failure(self):
         """Both outcomes have grade() on the stack; only failing runs took the path with the wrong turn."""
@@ -59,6 +59,26 @@ class IsolatePaths(SamplerCase):
         self.check(row)
         # The only line of fail() is as good.
         self.assertIn((f"line {line('total -= 100')} ran", "lines"), [(each["predicate"], each["scheme"]) for each in [row, *row["same"]]])
+
+    def test_what_a_crash_prevents_does_not_predict_it(self):
+        """Lines that the crashed calls could still have reached, and those of functions that were not called yet."""
+        source = SOURCE.with_name("ends_early.c")
+        text = source.read_text().splitlines()
+        program = build(self.path("early"), RELEASES[-1], "--trace=all.schema", "-csi-opt=0", "-silent", "-O0", source)
+        for label in ("failed", "passed"):
+            self.path(label).mkdir()
+        for number in range(12):
+            core, mode = self.path("core"), number % 3
+            status = run(program, str(mode), env={"TELLTALE_PATHS": str(core), "TELLTALE_PATHS_AT_EXIT": "1"}).returncode
+            self.assertEqual(status != 0, mode == 1)
+            core.rename(self.path("failed" if status else "passed") / f"{number}.core")
+        document = self.isolate()
+        self.assertEqual((document["runs"]["failing"], document["runs"]["successful"]), (4, 8))
+        (row,) = document["rows"]
+        self.check(row, source)
+        wrong, right = (number for number, each in enumerate(text, 1) if each.strip().startswith("place = "))
+        # The other branch was taken by no failing run, and choose() had returned: that is an observation.
+        self.assertEqual({each["predicate"] for each in [row, *row["same"]]}, {f"line {wrong} ran", f"line {right} did not run"})
 
     def test_core_files_of_the_kernel_are_evidence_too(self):
         self.runs("pt.schema", (7, 11))

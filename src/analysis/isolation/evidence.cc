@@ -15,15 +15,18 @@ constexpr uint32_t kSmallSets = 8;  // sets of counters below this are counted t
 
 uint32_t SiteTable::truth_table_of(const SiteGroup& group) {
   const auto same = [&](const auto& kind) {
-    return kind.first.counters == group.counters && kind.first.complements == group.complements;
+    return kind.first.counters == group.counters && kind.first.silent == group.silent &&
+           kind.first.complements == group.complements;
   };
   if (const auto known = std::ranges::find_if(kinds_, same); known != kinds_.end())
     return known->second;
   const auto begin = static_cast<uint32_t>(truth_.size());
   kinds_.emplace_back(group, begin);
-  for (uint32_t counted = 0; counted < 1U << group.counters; ++counted) {
+  const unsigned loud = group.counters - group.silent;
+  for (uint32_t all = 0; all < 1U << group.counters; ++all) {
+    const uint32_t counted = all & ((1U << loud) - 1);
     uint32_t truth = 0;
-    for (unsigned i = 0; i < group.counters; ++i) {
+    for (unsigned i = 0; i < loud; ++i) {
       const uint32_t own = 1U << i;
       if (!group.complements) {
         truth |= counted & own;

@@ -24,14 +24,17 @@ struct SiteGroup {
   bool complements = false;
   // A run observes the site if its report contains the group. Otherwise: if a counter is not 0.
   bool observed_by_report = false;
+  // So many of the last counters make the site observed, and no predicate true.
+  unsigned silent = 0;
 
-  [[nodiscard]] unsigned predicates() const { return complements ? 2 * counters : counters; }
+  [[nodiscard]] unsigned predicates() const { return (complements ? 2 : 1) * (counters - silent); }
 };
 
 // The sites of all groups, numbered from 0 in order, and their predicates likewise.
 class SiteTable {
  public:
-  // Returns the number of the group's first site. REQUIRES: 1 <= counters <= kMaxCounters.
+  // Returns the number of the group's first site. REQUIRES: 1 <= counters <= kMaxCounters, silent <
+  // counters.
   uint32_t add(const SiteGroup& group);
   // Adds a site to a group; the sites of such a group need not follow each other. Returns its
   // number. REQUIRES: group < groups().size().

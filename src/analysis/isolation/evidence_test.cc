@@ -124,6 +124,23 @@ TEST_F(Tally, RunsAreTakenBackAndRelabelled) {
   EXPECT_EQ(tally.of(1), (PredicateCounts{{0, 1}, {0, 1}}));
 }
 
+TEST(SiteTable, SilentCountersMakeNothingTrue) {
+  SiteTable sites;
+  EXPECT_EQ(sites.add({.sites = 2, .counters = 3, .silent = 1}), 0U);
+  sites.add({2, 3, false, false});  // another kind
+  EXPECT_EQ(sites.predicate_count(), 2U * 2 + 2 * 3);
+  EXPECT_EQ(sites.true_predicates(1, 1), 1U);
+  EXPECT_EQ(sites.true_predicates(1, 2), 2U);
+  EXPECT_EQ(sites.true_predicates(1, 4), 0U);
+  EXPECT_EQ(sites.true_predicates(1, 5), 1U);
+  EXPECT_EQ(sites.true_predicates(2, 4), 4U);
+  PredicateTally tally(sites);
+  const LabelledRun run{RunEvidence(std::vector<ObservedSite>{{1, 4}}, {0}), true};
+  const std::vector<const LabelledRun*> runs(1, &run);
+  tally.add(runs, 1);
+  EXPECT_EQ(tally.of(2), (PredicateCounts{{0, 0}, {1, 0}}));
+}
+
 // Many runs are counted by sets of counters first: the same as one run after the other.
 TEST(PredicateTally, CountsManyRunsAsSingleOnes) {
   SiteTable sites;

@@ -81,6 +81,10 @@ std::vector<Ran> blocks_of_reading(const PathGraph& graph, const PathHistory& hi
 
 }  // namespace
 
+std::vector<bool> blocks_from(const PathGraph& graph, uint32_t block) {
+  return Walks(graph).onward(block, kNoBlock);
+}
+
 std::vector<Ran> blocks_of_frame(const PathGraph& graph, const PathHistory& history) {
   const std::vector<Ran> unknown(graph.blocks.size(), Ran::maybe);
   if (history.readings.empty() || !history.contradiction.empty() || graph.calls_setjmp)

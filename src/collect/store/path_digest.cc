@@ -151,16 +151,18 @@ class PathDigestReader {
     problem.lost_bytes = in_.uleb("lost");
     return problem;
   }
-  std::pair<PathFacts::Deed, Ran> deed() {
+  std::pair<PathFacts::Deed, PathFacts::Said> deed() {
     PathFacts::Deed deed;
     deed.function = function();
     for (uint64_t left = count("places"); left != 0 && in_.ok(); --left) {
       std::string file = name("file");
       deed.places.emplace_back(std::move(file), line());
     }
-    const uint64_t ran = in_.uleb("ran");
-    if (ran > static_cast<uint64_t>(Ran::yes)) in_.fail(LebCursor::Failure::rejected, "ran");
-    return {std::move(deed), in_.ok() ? static_cast<Ran>(ran) : Ran::maybe};
+    const uint64_t said = in_.uleb("said");
+    if (said > static_cast<uint64_t>(PathFacts::Said::not_yet))
+      in_.fail(LebCursor::Failure::rejected, "said");
+    return {std::move(deed),
+            in_.ok() ? static_cast<PathFacts::Said>(said) : PathFacts::Said::maybe};
   }
   PathFacts facts() {
     PathFacts facts;
