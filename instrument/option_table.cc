@@ -83,19 +83,19 @@ void choose_runtime(std::string_view name, Options& options, Error& error) {
     error = "-fsampler-runtime= must be static or shared, but is '" + std::string(name) + "'";
 }
 
-template <bool Include>
+template <bool kInclude>
 void filter_function(std::string_view name, Options& options, Error&) {
-  options.function_filters.push_back({Include, std::string(name), 0});
+  options.function_filters.push_back({kInclude, std::string(name), 0});
 }
 
-template <bool Include>
+template <bool kInclude>
 void filter_file(std::string_view name, Options& options, Error&) {
-  options.location_filters.push_back({Include, std::string(name), 0});
+  options.location_filters.push_back({kInclude, std::string(name), 0});
 }
 
-template <bool Include>
+template <bool kInclude>
 void filter_location(std::string_view place, Options& options, Error& error) {
-  FilterRule rule{Include, {}, 0};
+  FilterRule rule{kInclude, {}, 0};
   const std::size_t colon = place.rfind(':');
   const std::string_view line = colon == std::string_view::npos ? "" : place.substr(colon + 1);
   const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), rule.line);
