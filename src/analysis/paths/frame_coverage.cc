@@ -86,7 +86,7 @@ std::vector<bool> blocks_from(const PathGraph& graph, uint32_t block) {
 }
 
 std::vector<Ran> blocks_of_frame(const PathGraph& graph, const PathHistory& history) {
-  const std::vector<Ran> unknown(graph.blocks.size(), Ran::maybe);
+  std::vector<Ran> unknown(graph.blocks.size(), Ran::maybe);
   if (history.readings.empty() || !history.contradiction.empty() || graph.calls_setjmp)
     return unknown;
   std::vector<Ran> all = blocks_of_reading(graph, history, history.readings.front());
