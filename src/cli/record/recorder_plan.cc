@@ -370,6 +370,10 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
       fs::absolute(output.has_parent_path() ? output.parent_path() : fs::path("."), failure)
           .lexically_normal();
   if (auto usable = check_folder(folder.string()); !usable) return std::unexpected(usable.error());
+  if (fs::is_directory(output, failure)) {
+    return usage_error(fmt::format("{} is a folder; -o names a file, such as {}", options.output,
+                                   (output / "run.xray").string()));
+  }
   if (!options.output.empty() && fs::exists(output, failure))
     return usage_error(options.output + " exists; a recording never overwrites a file");
   plan.folder = folder.string();
