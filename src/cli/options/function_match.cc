@@ -70,6 +70,12 @@ std::string missing_side_words(const ReadingOptions& reading) {
   return {};
 }
 
+// "#17", as functions without a name are shown.
+bool is_number(std::string_view name) {
+  return name.size() > 1 && name.front() == '#' &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
+}
+
 }  // namespace
 
 std::string describe_no_match(const TimedCalls& calls, const std::vector<std::string>& patterns,
@@ -105,14 +111,8 @@ bool means_function(const std::string& argument, const FunctionInfo& function) {
   return filter.matches(function) || bare_name(function.name) == argument;
 }
 
-void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown,
-                    const ReadingOptions& reading) {
-  const auto unnamed = std::ranges::find_if(shown, [&](FunctionId id) {
-    const FunctionInfo& info = names.describe(id);
-    return info.linkage_name.empty() && info.name == fmt::format("#{}", to_number(id));
-  });
-  if (unnamed == shown.end()) return;
-  const std::string& name = names.describe(*unnamed).name;
+bool remark_if_number(const std::string& name, const ReadingOptions& reading) {
+  if (!is_number(name)) return false;
   if (!reading.programs.empty()) {
     fmt::print(stderr, "telltale: {} is in none of the programs given by --program\n", name);
   } else {
@@ -120,6 +120,15 @@ void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> show
                "telltale: {} is a function's number: --program BIN, the program that was recorded, "
                "gives it a name{}\n",
                name, missing_side_words(reading));
+  }
+  return true;
+}
+
+void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown,
+                    const ReadingOptions& reading) {
+  for (const FunctionId id : shown) {
+    const FunctionInfo& info = names.describe(id);
+    if (info.linkage_name.empty() && remark_if_number(info.name, reading)) return;
   }
 }
 

@@ -112,6 +112,7 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
   } else if (limit != 0 && !shows_newest && steps >= limit) {
     say_what_is_left_out(options, steps);
   }
+  remark_unnamed(names, names.described(), options.reading);
   return report_problems(options.reading, problems);
 }
 

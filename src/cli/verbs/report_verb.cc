@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/options/counts_options.h"
+#include "cli/options/function_match.h"
 #include "cli/options/growth_gate.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/net_option.h"
@@ -77,6 +78,7 @@ int report_calls(const Recording& recording, const ReportOptions& options,
     }
     return {};
   });
+  remark_unnamed(*readings->names, readings->names->described(), options.reading);
   return printed == kDone ? report_problems(options.reading, problems) : printed;
 }
 
