@@ -26,11 +26,12 @@ std::string said_of(const std::string& bytes, size_t size) {
 }
 
 TEST(CorePrograms, ACoreFileThatIsCutBeforeItsNotesCannotSayWhatItIsOf) {
-  const std::string bytes = CoreBuilder()
-                                .process(100, "./parser")
-                                .mappings({{0x555000000000, 0x555000002000, 0, "/home/user/parser"}})
-                                .memory(0x7ffe1000, "0123456789abcdef")
-                                .build();
+  const std::string bytes =
+      CoreBuilder()
+          .process(100, "./parser")
+          .mappings({{0x555000000000, 0x555000002000, 0, "/home/user/parser"}})
+          .memory(0x7ffe1000, "0123456789abcdef")
+          .build();
   const std::string whole = said_of(bytes, bytes.size());
   EXPECT_THAT(whole, HasSubstr("/proc/self/exe: is not a program of core: its build-id is "));
   const size_t notes = bytes.find("CORE");

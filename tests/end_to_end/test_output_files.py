@@ -9,13 +9,14 @@ import tempfile
 import unittest
 
 from core_files import crash
+from program_text import program_text
 import recorded_programs as programs
 from recorded_programs import telltale
 
 SOURCE = pathlib.Path(programs.PROGRAMS).parents[1]
 ORDERS = SOURCE / "examples/orders/orders.yaml"
 REPORT = SOURCE / "tests/golden/sampler"
-ABORTS = "#include <cstdlib>\nint main() { std::abort(); }\n"
+ABORTS = program_text("recorders/cases/aborts.cc")
 
 
 class OutputFiles(unittest.TestCase):
