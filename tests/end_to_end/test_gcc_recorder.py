@@ -134,6 +134,14 @@ class GccRecorderTest(unittest.TestCase):
         self.assertEqual(run.done.returncode, 0, run.done.stderr)
         self.assertEqual(calls(run.file, prefix="shop::"), {"shop::alpha(int)": 100, "shop::beta(int)": 100})
 
+    def test_without_the_side_record_no_program_has_the_names(self):
+        run = Recorded(self.program, 10)
+        side = run.file.with_name(run.file.name + ".side")
+        side.unlink()
+        for verb in ("top", "replay", "report"):
+            self.assertRegex(telltale(verb, run.file).stderr,
+                             rf"^telltale: #\d+ is a function's number: only {side}, the recorder's own list of names, gives it a name, and that file is missing\n$")
+
     def test_a_forked_childs_ids_are_its_own(self):
         run = Recorded(self.program, 10, "fork")
         self.assertEqual(len(run.files), 2, run.done.stderr)
