@@ -11,6 +11,7 @@
 
 #include "import/net_recording.h"
 #include "import/running_recording.h"
+#include "output/table/screen.h"
 
 namespace telltale::cli {
 namespace {
@@ -105,6 +106,11 @@ Result<std::unique_ptr<const Recording>> with_net_option(std::unique_ptr<const R
   if (running && running->get() == recorded)
     fmt::print(stderr, "telltale: --running leaves nothing out: there are no waits\n");
   return running;
+}
+
+void remark_waiting(Ticks waited, Ticks whole) {
+  if (screen().is_terminal() && waited > whole / 2)
+    fmt::print(stderr, "telltale: most of this time is waiting; --running leaves it out\n");
 }
 
 }  // namespace telltale::cli

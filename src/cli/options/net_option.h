@@ -8,6 +8,7 @@
 #include "cli/options/command.h"
 #include "cli/options/reading_options.h"
 #include "import/recording.h"
+#include "model/clock.h"
 #include "model/recorder_cost.h"
 
 namespace telltale::cli {
@@ -24,5 +25,8 @@ std::optional<RecorderCost> parse_recorder_cost(std::string_view text);
 // filters that need recorded times, if the cost is unknown, or if there are no timed calls.
 Result<std::unique_ptr<const Recording>> with_net_option(std::unique_ptr<const Recording> recording,
                                                          const ReadingOptions& options);
+
+// On a terminal, says on standard error how waits are left out if they are most of the time shown.
+void remark_waiting(Ticks waited, Ticks whole);
 
 }  // namespace telltale::cli

@@ -17,7 +17,6 @@
 #include "import/timed_calls.h"
 #include "model/waiting.h"
 #include "output/table/json_document.h"
-#include "output/table/screen.h"
 #include "output/table/table.h"
 #include "report/calls/function_table.h"
 #include "report/schemas/schemas.h"
@@ -142,8 +141,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   std::vector<FunctionId> shown;
   for (const FunctionRow& row : rows) shown.push_back(row.profile.function);
   remark_unnamed(names, shown, options.reading);
-  if (for_people && screen().is_terminal() && waited > whole / 2)
-    fmt::print(stderr, "telltale: most of this time is waiting; --running leaves it out\n");
+  if (for_people) remark_waiting(waited, whole);
   if (found == 0 && !remark_no_match(calls, name_filter, options.reading.jobs))
     remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
   return report_problems(options.reading, problems);
