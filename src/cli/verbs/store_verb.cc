@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "bytes/input_file.h"
 #include "cli/collect/status_page.h"
 #include "cli/options/output_option.h"
@@ -75,11 +76,12 @@ int fold(const StoreVerbOptions& options, const StoreFolder& store) {
   }
   if (auto written = write_status_page(store); !written) return report_error(written.error());
   if (options.quiet) return kDone;
-  fmt::print(stderr, "telltale: {}: {} reports of {} segments in {} new files", options.store,
-             folded->reports, folded->segments, folded->files);
+  fmt::print(stderr, "telltale: {}: {} of {} in {}", options.store,
+             counted(folded->reports, "report"), counted(folded->segments, "segment"),
+             counted(folded->files, "new file"));
   if (folded->duplicates != 0) fmt::print(stderr, ", {} repeated ones", folded->duplicates);
   if (folded->deleted != 0) fmt::print(stderr, ", {} deleted ones", folded->deleted);
-  if (removed != 0) fmt::print(stderr, "; {} old files removed", removed);
+  if (removed != 0) fmt::print(stderr, "; {} removed", counted(removed, "old file"));
   fmt::print(stderr, "\n");
   return report_problems({}, folded->problems);
 }
