@@ -265,6 +265,13 @@ class SeveralRunsTest(unittest.TestCase):
             for floor in ("fast", "10"):
                 self.assertIn("--gate-floor needs a duration", run("diff", few, many, "--gate-floor", floor, status=2).stderr)
 
+    def test_bench_keeps_recordings_but_replaces_none(self):
+        program = recorded_programs.build("g++", *recorded_programs.CALL_FLAGS)
+        with tempfile.TemporaryDirectory() as folder:
+            words = ("bench", "--runs", 1, "--keep", folder, program, 5, "--", program, 5)
+            run(*words)
+            self.assertEqual(run(*words, status=2).stderr, f"telltale: {folder}/a1.xray exists; a recording never overwrites a file\n")
+
     def test_bench_records_in_turns_and_judges(self):
         program = recorded_programs.build("g++", *recorded_programs.CALL_FLAGS)
         with tempfile.TemporaryDirectory() as folder:
