@@ -2,9 +2,11 @@
 
 #include "frequent_functions.h"
 #include "record.h"
+#include "recorded_calls.h"
 #include "state.h"
 
-// Calls the stubs of entry and exit, `pairs` times, as the sleds of a function without a body.
+// Calls the stubs of entry and exit, `pairs` times, as the sleds of a function without a body. No
+// function has the greatest id, so that it is never dropped.
 extern "C" void telltale_xray_empty_calls(uint64_t pairs) TELLTALE_OURS;
 asm(".text\n.p2align 4\n"
     ".globl telltale_xray_empty_calls\n"
@@ -13,9 +15,9 @@ asm(".text\n.p2align 4\n"
     "telltale_xray_empty_calls:\n"
     ".cfi_startproc\n"
     "1:\n"
-    "mov $1, %r10d\n"
+    "mov $0xfffffff, %r10d\n"
     "call telltale_xray_enter_stub\n"
-    "mov $1, %r10d\n"
+    "mov $0xfffffff, %r10d\n"
     "call telltale_xray_exit_stub\n"
     "dec %rdi\n"
     "jnz 1b\n"
@@ -24,6 +26,8 @@ asm(".text\n.p2align 4\n"
 
 namespace telltale::recorder {
 namespace {
+
+static_assert(xray::kMaxFdrFunctionId == 0xfffffff);
 
 constexpr uint32_t kRounds = 10;
 constexpr uint32_t kPairs = 40;
@@ -85,7 +89,8 @@ Cost cost_of_pairs(uint32_t pairs) {
 }  // namespace
 
 void measure_call_cost() {
-  if (!state.recording || state.options.has_filters() || drops_functions()) return;
+  if (!state.recording || state.options.has_filters()) return;
+  if (drops_functions() && begin_recorded_calls() == nullptr) return;
   const uint32_t pairs = state.sparse_interval == 0 ? kPairs : kSparsePairs;
   Cost least_cost = {0, 0};
   for (uint32_t round = 0; round < kRounds; ++round) {

@@ -10,6 +10,7 @@ struct OpenCall {
   uint64_t entered = 0;
   uint64_t argument = 0;
   uint64_t hook_return = 0;  // gcc's hooks: where the program called the hook; otherwise 0
+  uint64_t call_site = 0;    // gcc's hooks: where the call returns to; otherwise 0
   uint32_t function = 0;
   bool recorded = false;
   bool left_out = false;  // too deep
@@ -68,13 +69,36 @@ void record_pending(OpenCalls& open, uint64_t time) {
   }
 }
 
+void drop_innermost(OpenCalls& open) {
+  const OpenCall& call = open.calls[--open.depth];
+  if (!call.recorded && !call.left_out) leave_out(1);
+  if (open.pending > open.depth) open.pending = open.depth;
+}
+
 // An exception or longjmp ended calls whose stack space is in use again.
 void drop_ended(OpenCalls& open, uint64_t lowest_live) {
-  while (open.depth != 0 && open.calls[open.depth - 1].stack < lowest_live) {
-    const OpenCall& call = open.calls[--open.depth];
-    if (!call.recorded && !call.left_out) leave_out(1);
+  while (open.depth != 0 && open.calls[open.depth - 1].stack < lowest_live) drop_innermost(open);
+}
+
+// The same for gcc's hooks, which know a place in a call's frame, but not where the frame begins: a
+// call that longjmp ended may be above the place of one that comes after it. Where the new call
+// returns to is on the stack at the beginning of its frame, below all calls that it is inside of.
+// Frames that are larger than the limit are taken to be inside.
+void drop_jumped_over(OpenCalls& open, const OpenCall& entered) {
+  constexpr uint64_t kMostBytes = 4096;
+  uint64_t at = entered.stack;
+  while (open.depth != 0) {
+    const OpenCall& call = open.calls[open.depth - 1];
+    // An inlined call has its caller's frame, and returns where that one does.
+    if (call.stack <= entered.stack || call.call_site == entered.call_site) return;
+    for (; at < call.stack; at += sizeof(uint64_t)) {
+      if (at - entered.stack == kMostBytes) return;
+      uint64_t word;
+      __builtin_memcpy(&word, reinterpret_cast<const void*>(at), sizeof(word));
+      if (word == entered.call_site) return;
+    }
+    drop_innermost(open);
   }
-  if (open.pending > open.depth) open.pending = open.depth;
 }
 
 void add(OpenCalls& open, const OpenCall& entered, uint64_t time) {
@@ -115,6 +139,7 @@ void enter_called(OpenCalls& open, const OpenCall& entered, uint64_t address) {
   record_pending(open, time);
   drop_ended(open, entered.stack);
   if (!is_inlined(open, entered, address)) drop_ended(open, entered.stack + 1);
+  drop_jumped_over(open, entered);
   add(open, entered, time);
 }
 
@@ -211,7 +236,8 @@ TELLTALE_HOOK __attribute__((noinline, force_align_arg_pointer)) void filtered_t
   leave_filtered(function, stack, FunctionAction::tail_exit);
 }
 
-void filtered_called_enter(uint32_t function, uint64_t place, uint64_t address) {
+void filtered_called_enter(uint32_t function, uint64_t place, uint64_t address,
+                           uint64_t call_site) {
   OpenCalls* const open = open_calls();
   if (open == nullptr || open->busy) {
     record_slowly(head_of(function, FunctionAction::enter));
@@ -221,7 +247,10 @@ void filtered_called_enter(uint32_t function, uint64_t place, uint64_t address) 
   __builtin_memcpy(&hook_return, reinterpret_cast<const void*>(place - sizeof(hook_return)),
                    sizeof(hook_return));
   const Bookkeeping bookkeeping(*open);
-  enter_called(*open, {.stack = place, .hook_return = hook_return, .function = function}, address);
+  enter_called(
+      *open,
+      {.stack = place, .hook_return = hook_return, .call_site = call_site, .function = function},
+      address);
 }
 // The compiler may have removed the function's frame already: the innermost open call ends.
 void filtered_called_exit(uint32_t function, uint64_t place) {

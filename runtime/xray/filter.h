@@ -14,8 +14,9 @@ TELLTALE_HOOK void filtered_tail_exit(uint32_t function, uint64_t stack);
 TELLTALE_HOOK void filtered_argument(uint32_t function, uint64_t stack, uint64_t argument);
 
 // The same for gcc's hooks: the entry of the function at `address`, and an exit. `place`: above the
-// return address of the program's call of the hook, in the function's frame.
-void filtered_called_enter(uint32_t function, uint64_t place, uint64_t address);
+// return address of the program's call of the hook, in the function's frame. `call_site`: where the
+// function returns to, as the stack has it now.
+void filtered_called_enter(uint32_t function, uint64_t place, uint64_t address, uint64_t call_site);
 void filtered_called_exit(uint32_t function, uint64_t place);
 
 // Counts events that are not recorded.

@@ -48,10 +48,12 @@ __attribute__((noinline, cold)) uint32_t id_or_none(uint32_t known, uint64_t add
 }
 
 // With filters, or by a clock that is read elsewhere.
-void record_otherwise(uint32_t id, FunctionAction action, uint64_t place, uint64_t address) {
+void record_otherwise(uint32_t id, FunctionAction action, uint64_t place, uint64_t address,
+                      uint64_t call_site) {
   const bool enters = action == FunctionAction::enter;
   if (state.options.has_filters()) {
-    return enters ? filtered_called_enter(id, place, address) : filtered_called_exit(id, place);
+    return enters ? filtered_called_enter(id, place, address, call_site)
+                  : filtered_called_exit(id, place);
   }
   return enters ? record_kept_entry(id, place) : record_kept_exit(id, place);
 }
@@ -59,7 +61,7 @@ void record_otherwise(uint32_t id, FunctionAction action, uint64_t place, uint64
 // Unless the call is left out because its function was dropped.
 template <Way kHow>
 __attribute__((noinline)) void record_undropped(uint32_t id, FunctionAction action, uint64_t place,
-                                                uint64_t address) {
+                                                uint64_t address, uint64_t call_site) {
   RecordedCalls* const calls = recorded_calls();
   const bool enters = action == FunctionAction::enter;
   if (!(enters ? records_entry(calls, id, place) : records_called_exit(calls, id))) {
@@ -69,13 +71,14 @@ __attribute__((noinline)) void record_undropped(uint32_t id, FunctionAction acti
   if (kHow == kTimedDropping) {
     record_timed(head_of(id, action));
   } else {
-    record_otherwise(id, action, place, address);
+    record_otherwise(id, action, place, address, call_site);
   }
   if (enters && calls != nullptr) add_recorded_called(*calls, id, place);
 }
 
 // The cases that the two functions below do not handle.
-__attribute__((noinline)) void record_any(uint64_t address, FunctionAction action, uint64_t place) {
+__attribute__((noinline)) void record_any(uint64_t address, FunctionAction action, uint64_t place,
+                                          uint64_t call_site) {
   const uint32_t how = __atomic_load_n(&way, __ATOMIC_RELAXED);
   if (how == kNotAtAll) return;
   uint32_t id = ids.find(address);
@@ -88,19 +91,19 @@ __attribute__((noinline)) void record_any(uint64_t address, FunctionAction actio
   } else if (how == kSparse) {
     record_sparse_now(head_of(id, action));
   } else if (how == kTimedDropping) {
-    record_undropped<kTimedDropping>(id, action, place, address);
+    record_undropped<kTimedDropping>(id, action, place, address, call_site);
   } else if (how == kDropping) {
-    record_undropped<kDropping>(id, action, place, address);
+    record_undropped<kDropping>(id, action, place, address, call_site);
   } else {
     // Filters need the length of a tick, which is known only when recording has begun.
     if (__builtin_expect(state.fork_mark->alive == 0, 0)) begin_from_hook();
-    if (state.recording) record_otherwise(id, action, place, address);
+    if (state.recording) record_otherwise(id, action, place, address, call_site);
   }
 }
 
 // Timed events of known functions; uses few registers, so that none is saved.
 __attribute__((noinline)) void record_with_time(uint64_t address, FunctionAction action,
-                                                uint64_t place) {
+                                                uint64_t place, uint64_t call_site) {
   const uint32_t how = __atomic_load_n(&way, __ATOMIC_RELAXED);
   uint32_t found = 0;
   if (__builtin_expect((how == kTimed || how == kSparse) && ids.find_first(address, found), 1)) {
@@ -114,16 +117,16 @@ __attribute__((noinline)) void record_with_time(uint64_t address, FunctionAction
   }
   if (how == kTimedDropping && ids.find_first(address, found)) {
     if (!leaves_out_called(found >> 4))
-      record_undropped<kTimedDropping>(found >> 4, action, place, address);
+      record_undropped<kTimedDropping>(found >> 4, action, place, address, call_site);
     return;
   }
-  record_any(address, action, place);
+  record_any(address, action, place, call_site);
 }
 
 // Untimed events of known functions. A thread's buffer has room for them only while untimed events
 // are enabled and the table exists.
 __attribute__((always_inline)) inline void record(void* function, FunctionAction action,
-                                                  void* place) {
+                                                  void* place, void* call_site) {
   const auto address = reinterpret_cast<uint64_t>(function);
   Control& control = *thread_state.current;
   std::byte* const at = next_word(control);
@@ -136,7 +139,8 @@ __attribute__((always_inline)) inline void record(void* function, FunctionAction
       return;
     }
   }
-  record_with_time(address, action, reinterpret_cast<uint64_t>(place));
+  record_with_time(address, action, reinterpret_cast<uint64_t>(place),
+                   reinterpret_cast<uint64_t>(call_site));
 }
 
 // Only objects built with the option name the hook, with or without a version suffix.
@@ -200,11 +204,13 @@ using namespace telltale::recorder;
 // As in gcc's manual, "Program Instrumentation Options".
 // NOLINTBEGIN(*-reserved-identifier,*-identifier-naming): their names are what they are
 extern "C" {
-__attribute__((visibility("default"))) void __cyg_profile_func_enter(void* function, void*) {
-  record(function, telltale::xray::FunctionAction::enter, __builtin_dwarf_cfa());
+__attribute__((visibility("default"))) void __cyg_profile_func_enter(void* function,
+                                                                     void* call_site) {
+  record(function, telltale::xray::FunctionAction::enter, __builtin_dwarf_cfa(), call_site);
 }
-__attribute__((visibility("default"))) void __cyg_profile_func_exit(void* function, void*) {
-  record(function, telltale::xray::FunctionAction::exit, __builtin_dwarf_cfa());
+__attribute__((visibility("default"))) void __cyg_profile_func_exit(void* function,
+                                                                    void* call_site) {
+  record(function, telltale::xray::FunctionAction::exit, __builtin_dwarf_cfa(), call_site);
 }
 }
 // NOLINTEND(*-reserved-identifier,*-identifier-naming)

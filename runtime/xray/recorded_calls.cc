@@ -36,11 +36,7 @@ RecordedCalls* make_calls() {
 
 }  // namespace
 
-TELLTALE_HOOK __attribute__((noinline, cold, force_align_arg_pointer)) RecordedCalls*
-renewed_calls() {
-  if (thread_state.busy != 0) return nullptr;
-  if (state.fork_mark->alive == 0) begin_from_hook();
-  if (!state.recording) return nullptr;
+RecordedCalls* begin_recorded_calls() {
   RecordedCalls* const calls = make_calls();
   if (calls == nullptr) return nullptr;
   const sys::BlockSignals blocked;
@@ -50,6 +46,13 @@ renewed_calls() {
   look_for_dropped(*calls);
   calls->epoch = state.epoch;
   return calls;
+}
+
+TELLTALE_HOOK __attribute__((noinline, cold, force_align_arg_pointer)) RecordedCalls*
+renewed_calls() {
+  if (thread_state.busy != 0) return nullptr;
+  if (state.fork_mark->alive == 0) begin_from_hook();
+  return state.recording ? begin_recorded_calls() : nullptr;
 }
 
 TELLTALE_HOOK __attribute__((noinline, cold)) void remove_ended(RecordedCalls& calls, uint64_t word,

@@ -48,6 +48,10 @@ TELLTALE_HOT RecordedCalls* recorded_calls() {
   return renewed_calls();
 }
 
+// Makes and empties the calling thread's calls for the recording that begins. Null: no memory.
+// REQUIRES: drops_functions().
+RecordedCalls* begin_recorded_calls();
+
 // At the thread's end.
 void forget_recorded_calls();
 

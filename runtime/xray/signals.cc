@@ -6,6 +6,7 @@
 #include "snapshot.h"
 #include "state.h"
 #include "syscalls.h"
+#include "thread_name.h"
 #include "trace_file.h"
 
 namespace telltale::recorder {
@@ -57,6 +58,14 @@ void note_end(int signal, const siginfo_t* info) {
   state.side->end_address = has_address ? reinterpret_cast<uint64_t>(info->si_addr) : 0;
 }
 
+// The recorder's own code may hold the lock that this takes: not for a crash in it.
+void note_crashing_name() {
+  const sys::BlockSignals blocked;
+  thread_state.busy = 1;
+  note_thread_name();
+  thread_state.busy = 0;
+}
+
 // Run by the first thread that crashes; the others wait until it is done. The program may have
 // overwritten our memory: a fault in here ends the snapshot, and the original signal proceeds.
 void crash(int signal, const siginfo_t* info) {
@@ -68,6 +77,7 @@ void crash(int signal, const siginfo_t* info) {
   }
   if (__builtin_setjmp(after_fault) == 0) {
     note_end(signal, info);
+    if (thread_state.busy == 0) note_crashing_name();
     if (state.options.mode == Mode::snapshot) write_last_snapshot();
   }
   __atomic_store_n(&snapshot_done, 1, __ATOMIC_RELEASE);

@@ -264,6 +264,8 @@ void append(const Event& event) {
   to.event(event, now);
   to.finish();
   control->read_clock_after(to.end(), state.untimed_words);
+  // A server's thread may be named, and then wait for long before its next buffer.
+  if (wait != 0) note_thread_name();
 }
 
 void append_blocked(const Event& event) {

@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
+
 namespace telltale {
 namespace {
 
@@ -262,7 +264,7 @@ class Decompression {
           return std::unexpected(
               limit_error(in_.name(), fmt::format("{}: {}", compression_, step.message)));
         case Step::State::damaged:
-          report(Problem::Kind::corruption, fmt::format("damaged ({})", step.message));
+          stop(Problem::Kind::corruption, step.message);
           return {};
         case Step::State::end_of_member: {
           const Result<bool> another = another_member();
@@ -274,8 +276,9 @@ class Decompression {
           // No progress although all input was offered: the end is missing.
           idle_ = step.consumed == 0 && step.produced == 0 ? idle_ + 1 : 0;
           if (idle_ > 2) {
-            report(ahead->empty() ? Problem::Kind::torn_tail : Problem::Kind::corruption,
-                   ahead->empty() ? "cut short" : "damaged");
+            const bool torn = ahead->empty();
+            stop(torn ? Problem::Kind::torn_tail : Problem::Kind::corruption,
+                 torn ? "its end is missing" : "the data do not fit");
             return {};
           }
           break;
@@ -308,18 +311,25 @@ class Decompression {
     if (decoder_->begins_member(*ahead)) return true;
     const bool zeros = std::ranges::all_of(*ahead, [](std::byte b) { return b == std::byte{0}; });
     report(zeros ? Problem::Kind::oddity : Problem::Kind::corruption,
-           zeros ? "followed by zero bytes" : "followed by bytes that are not such a stream");
+           fmt::format("the {} data are followed by {}, from byte {} of the file", compression_,
+                       zeros ? "zeros" : "other bytes", in_.consumed()));
     return false;
   }
 
-  void report(Problem::Kind kind, std::string_view what) {
-    problems_.add(
-        {.kind = kind,
-         .offset = out_.size(),
-         .file = in_.name(),
-         .record = std::string(compression_),
-         .message = fmt::format("compressed stream is {} at its byte {}", what, in_.consumed()),
-         .lost_bytes = kind == Problem::Kind::oddity ? 0 : in_.left()});
+  // What was decompressed before is kept.
+  void stop(Problem::Kind kind, std::string_view why) {
+    report(kind, fmt::format("{} {} file: {} after {}; decompressed so far: {}",
+                             kind == Problem::Kind::torn_tail ? "torn" : "damaged", compression_,
+                             why, counted(in_.consumed(), "byte"), counted(out_.size(), "byte")));
+  }
+
+  void report(Problem::Kind kind, std::string message) {
+    problems_.add({.kind = kind,
+                   .offset = out_.size(),
+                   .file = in_.name(),
+                   .record = std::string(compression_),
+                   .message = std::move(message),
+                   .lost_bytes = kind == Problem::Kind::oddity ? 0 : in_.left()});
   }
 
   std::string_view compression_;

@@ -1,5 +1,6 @@
 #include "bytes/input_file.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -142,6 +143,10 @@ TEST_F(InputFileTest, EveryPrefixGivesWhatStandsBeforeTheCut) {
       ASSERT_THAT(file.problems().kept(), SizeIs(1)) << cut;
       EXPECT_EQ(file.problems().kept()[0].kind, Problem::Kind::torn_tail);
       EXPECT_EQ(file.problems().kept()[0].offset, got.size());
+      const std::string message = fmt::format(
+          "torn {} file: its end is missing after {} bytes; decompressed so far: {} byte",
+          file.compression(), cut, got.size());
+      EXPECT_THAT(file.problems().kept()[0].message, HasSubstr(message));
     }
     EXPECT_EQ(last, plain.size()) << "only the checksum was missing";
   }

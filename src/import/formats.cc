@@ -73,7 +73,10 @@ Result<const FormatDescriptor*> find_format(const InputFile& file, const OpenOpt
   if (may_have_static_sections(file.bytes()))
     why = "a program, not a recording: name it with --program";
   // A compressed recording of which too little is left.
-  if (file.problems().damaged()) why += "; " + file.problems().kept().front().message;
+  if (file.problems().damaged()) {
+    if (file.bytes().empty()) why = "nothing of a recording is left";
+    why = file.problems().kept().front().message + "; " + why;
+  }
   return std::unexpected(Error{Error::Cause::bad_magic, file.name(), {}, why, 0});
 }
 

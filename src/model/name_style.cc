@@ -1,5 +1,7 @@
 #include "model/name_style.h"
 
+#include <algorithm>
+
 #include "model/short_name.h"
 
 namespace telltale {
@@ -17,6 +19,14 @@ const FunctionInfo& StyledNames::describe(FunctionId id) const {
     place->second.name = styled_name(place->second, style_);
   }
   return place->second;
+}
+
+std::vector<FunctionId> StyledNames::described() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<FunctionId> functions;
+  for (const auto& [function, info] : styled_) functions.push_back(function);
+  std::ranges::sort(functions);
+  return functions;
 }
 
 }  // namespace telltale

@@ -4,6 +4,7 @@
 #include <mutex>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "model/function_names.h"
 
@@ -25,6 +26,8 @@ class StyledNames final : public FunctionNames {
  public:
   StyledNames(const FunctionNames& names, NameStyle style) : names_(names), style_(style) {}
   [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override;
+  // The functions whose names were asked for until now, by number.
+  [[nodiscard]] std::vector<FunctionId> described() const;
 
  private:
   const FunctionNames& names_;

@@ -33,6 +33,7 @@ Result<CoreFile> CoreFile::read(Bytes bytes, const std::string& name, ProblemLog
   core.name_ = name;
   core.elf_ = *std::move(elf);
   if (core.elf_.missing != 0) {
+    core.lacks_notes_ = true;
     problems.add({Problem::Kind::torn_tail, bytes.size(), name, "program headers",
                   fmt::format("{} of {} are missing", core.elf_.missing,
                               core.elf_.missing + core.elf_.segments.size()),
@@ -102,8 +103,10 @@ void CoreFile::read_notes(const ElfSegment& segment, ProblemLog& problems) {
                   begin);
   const uint64_t end = for_each_elf_note(in, [this](const ElfNote& note) { read_note(note); });
   if (end == begin + size && size == segment.file_size) return;
-  problems.add({size == segment.file_size ? Problem::Kind::corruption : Problem::Kind::torn_tail,
-                end, name_, "note", "the notes end inside one", begin + size - end});
+  lacks_notes_ = size != segment.file_size;
+  problems.add({lacks_notes_ ? Problem::Kind::torn_tail : Problem::Kind::corruption, end, name_,
+                "note", size == 0 ? "the file ends before its notes" : "the notes end inside one",
+                begin + size - end});
 }
 
 void CoreFile::read_note(const ElfNote& note) {

@@ -72,6 +72,8 @@ class CoreFile {
   [[nodiscard]] const std::string& command() const { return command_; }  // with arguments
   // Address of the main program's program headers; 0: unknown.
   [[nodiscard]] uint64_t program_headers_address() const { return program_headers_address_; }
+  // Whether the file ends before notes that its headers announce, or before those headers.
+  [[nodiscard]] bool lacks_notes() const { return lacks_notes_; }
 
   // The bytes of memory at `address`, at most `size`; fewer, or none, where the file has no more.
   [[nodiscard]] Bytes memory(uint64_t address, uint64_t size) const;
@@ -100,6 +102,7 @@ class CoreFile {
   int64_t pid_ = 0;
   int signal_ = 0;
   uint64_t program_headers_address_ = 0;
+  bool lacks_notes_ = false;
 };
 
 // "NT_PRSTATUS", or the number.

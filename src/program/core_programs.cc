@@ -155,6 +155,16 @@ class Search {
                                               const std::vector<MappedFile>& mapped) const {
     std::string detail = fmt::format("is not a program of {}: its build-id is {}", core_name_,
                                      given.build_id.empty() ? "missing" : given.build_id);
+    if (mapped.empty() && core_.lacks_notes()) {
+      return std::unexpected(
+          Error{Error::Cause::bad_field,
+                core_name_,
+                {},
+                "the core file is cut before, or inside, the notes that name its programs, so that "
+                "nothing says whether " +
+                    given.path + " is one of them",
+                {}});
+    }
     const auto main = std::ranges::find_if(mapped, &MappedFile::is_main);
     if (main != mapped.end()) {
       detail += fmt::format("; the core file is of {} with build-id {}", main->first.path,

@@ -1,6 +1,7 @@
 """The pages of `telltale collect` in a browser of someone who means harm: rows W1, W2, W3, W5, W6 and W7 (W4 is in test_collect_requests.py)."""
 import base64
 import html
+import json
 import os
 import pathlib
 import re
@@ -60,6 +61,19 @@ class PagesTest(unittest.TestCase):
         for text in PAYLOADS:
             # Separators of lines are shown as what they are.
             self.assertIn(text.strip("\u2028\u2029") if "\u2028" in text else f"{text} is TRUE", predictors)
+
+    def test_tables_fit_a_phone(self):
+        """Four columns of 6 em beside each other are as wide as a phone."""
+        with Server(self.store) as server:
+            server.request("PUT", "/v1/sites/b1", sites(), {"Telltale-Application": "app"})
+            for run in range(20):
+                server.post(f"run-{run:06}", report((1, int(run % 4 == 0))), telltale_status=int(run % 4 == 0))
+        subprocess.run([TELLTALE, "store", "fold", self.store, "-q"], check=True)
+        page = (self.store / "status.html").read_text()
+        tables = [json.loads(text) for text in re.findall(r"\{\"columns\":\[.*?\](?=,\"rows\":)", page) for text in [text + "}"]]
+        self.assertGreaterEqual(len(tables), 3)
+        for table in tables:
+            self.assertLessEqual(sum(not column.get("minor", False) for column in table["columns"]), 4, table)
 
     def test_W2_policies_of_every_route(self):
         with Server(self.store) as server:

@@ -164,8 +164,16 @@ class SendTest(unittest.TestCase):
         for words in (("report", name), ("paths", name)):
             done = telltale("store", words[0], self.store, "--application", "both", name, "-o", self.folder / words[0])
             self.assertEqual((done.returncode, done.stderr), (0, ""))
+        own_file = self.folder / "notes.txt"
+        own_file.write_text("Dear diary\n")
+        refused = telltale("store", "report", self.store, "--application", "both", name, "-o", own_file)
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--force replaces it by", refused.stderr)
+        self.assertEqual(own_file.read_text(), "Dear diary\n")
+        self.assertEqual(telltale("store", "report", self.store, "--application", "both", name, "-o", own_file, "--force").returncode, 0)
         (row,) = read_runs(self.store)
         stored = (self.folder / "paths").read_bytes()
+        self.assertEqual(own_file.read_bytes(), (self.folder / "report").read_bytes())
         self.assertEqual((row["report"], unpacked(row)), ((self.folder / "report").read_bytes(), stored))
         self.assertEqual((self.folder / "paths").stat().st_mode & 0o777, 0o600)
         self.assertEqual(len(stored), len(sent))

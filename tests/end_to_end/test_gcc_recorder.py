@@ -12,6 +12,7 @@ from recorded_programs import PROGRAMS, Recorded, calls, expected_calls, info, t
 ODD = (PROGRAMS / "recorders/odd_calls.cc").read_text()
 PLUGIN = (PROGRAMS / "recorders/cases/plugin.cc").read_text()
 INLINED = (PROGRAMS / "recorders/inlined.cc").read_text()
+LANDINGS = (PROGRAMS / "recorders/landings.cc").read_text()
 LOADS = (PROGRAMS / "recorders/loads_plugins.cc").read_text()
 
 
@@ -91,6 +92,19 @@ class GccRecorderTest(unittest.TestCase):
                 run = Recorded(program, options=["--auto"])
                 self.assertEqual(calls(run.file, prefix=""), {"leaps(int)": 10, "main": 1, **{name: 10 for name in functions[1:]}})
 
+    def test_depth_is_right_after_longjmp(self):
+        depths = {"main": 1, "lands(int)": 2, "wide(int)": 3, "passes(int)": 3, "below(int)": 4, "leaps(int)": 4}
+        for compiler in filter(None, ("g++", programs.CLANG)):
+            for flags in (("-O0", *programs.CALL_FLAGS), ("-O2", *programs.CALL_FLAGS), ("-O2", *programs.XRAY_FLAGS)):
+                if flags[1:] == programs.XRAY_FLAGS and compiler == "g++":
+                    continue
+                program = programs.build(compiler, *flags, source=LANDINGS)
+                for depth in range(1, 6):
+                    with self.subTest(compiler=compiler, flags=flags, depth=depth):
+                        run = Recorded(program, options=["--depth", depth])
+                        self.assertEqual(calls(run.file, prefix=""),
+                                         {name: 1 if at < 3 else 10 for name, at in depths.items() if at <= depth})
+
     def test_what_was_recorded_survives_any_death(self):
         for end in ("kill", "term", "abort"):
             with self.subTest(end=end):
@@ -119,6 +133,14 @@ class GccRecorderTest(unittest.TestCase):
         run = Recorded(loads, 200, place / "alpha.so", place / "beta.so")
         self.assertEqual(run.done.returncode, 0, run.done.stderr)
         self.assertEqual(calls(run.file, prefix="shop::"), {"shop::alpha(int)": 100, "shop::beta(int)": 100})
+
+    def test_without_the_side_record_no_program_has_the_names(self):
+        run = Recorded(self.program, 10)
+        side = run.file.with_name(run.file.name + ".side")
+        side.unlink()
+        for verb in ("top", "replay", "report"):
+            self.assertRegex(telltale(verb, run.file).stderr,
+                             rf"^telltale: #\d+ is a function's number: only {side}, the recorder's own list of names, gives it a name, and that file is missing\n$")
 
     def test_a_forked_childs_ids_are_its_own(self):
         run = Recorded(self.program, 10, "fork")

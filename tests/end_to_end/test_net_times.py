@@ -144,7 +144,7 @@ class MeasuredCosts(unittest.TestCase):
         builds = [("g++", programs.CALL_FLAGS)] + ([(programs.CLANG, programs.XRAY_FLAGS)] if programs.CLANG else [])
         for compiler, flags in builds:
             for options in ((), ("--sparse", "16"), ("--sparse", "255"), ("--mode", "ring"), ("--fdr-version", "1"),
-                            ("--set", "clock=monotonic")):
+                            ("--set", "clock=monotonic"), ("--auto",)):
                 with self.subTest(compiler=compiler, options=options):
                     path = self.recorded(*options, compiler=compiler, flags=flags)
                     inside, outside = self.cost(path)

@@ -1,17 +1,22 @@
 """No verb overwrites its input, or a file of another kind without --force."""
+import functools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tempfile
 import unittest
 
+from core_files import crash
+from program_text import program_text
 import recorded_programs as programs
 from recorded_programs import telltale
 
 SOURCE = pathlib.Path(programs.PROGRAMS).parents[1]
 ORDERS = SOURCE / "examples/orders/orders.yaml"
 REPORT = SOURCE / "tests/golden/sampler"
+ABORTS = program_text("recorders/cases/aborts.cc")
 
 
 class OutputFiles(unittest.TestCase):
@@ -24,7 +29,18 @@ class OutputFiles(unittest.TestCase):
         """Command lines without -o, one for each verb that has it."""
         return {"convert": ["convert", self.input, "--to", "chrome"], "graph": ["graph", self.input], "flame": ["flame", self.input],
                 "resolve": ["resolve", self.report()], "sites": ["sites", program], "extract-cfg": ["extract-cfg", program],
-                "isolate": ["isolate", "--failed", self.report(), "--passed", self.report()]}
+                "isolate": ["isolate", "--failed", REPORT / "worked_example.report", "--passed", REPORT / "worked_example.report",
+                            "--program", REPORT / "worked_example.sites"],
+                "diff": ["diff", self.input, self.input, "--order", "--html"],
+                "paths": ["paths", self.core(program)], "coverage": ["coverage", self.core(program)]}
+
+    @functools.cache
+    def core(self, program):
+        return crash(self.place / "core", program, "crash")
+
+    @staticmethod
+    def all_verbs():
+        return re.findall(r"^  ([a-z][a-z-]*) {2,}\S", telltale("--help").stdout, re.MULTILINE)
 
     def report(self):
         return next(iter(sorted(REPORT.glob("*.report"))), REPORT)
@@ -87,7 +103,8 @@ class OutputFiles(unittest.TestCase):
                     self.assertIn("is an input", done.stderr)
                     done = telltale(*verb, "--program", program, "-o", program, *force)
                     self.assertEqual(done.returncode, 2, done.stderr)
-        for verb in (["sites", program], ["extract-cfg", program]):
+        for verb in (["sites", program], ["extract-cfg", program], ["paths", program], ["coverage", program],
+                     ["diff", "--order", "--html", self.input, self.input, "--program-b", program]):
             done = telltale(*verb, "-o", program, "--force")
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn("is an input", done.stderr)
@@ -110,15 +127,24 @@ class OutputFiles(unittest.TestCase):
         self.assertEqual((self.place / "out").read_bytes(), target.read_bytes())
 
     def test_every_verb_with_an_output_has_it(self):
-        program = programs.build("g++", *programs.CALL_FLAGS)
+        program = programs.build("g++", source=ABORTS)
+        having = {verb for verb in self.all_verbs() if "--output FILE" in telltale(verb, "--help").stdout}
+        # `run` never replaces a file, and test_collect_paths.py looks at `store`.
+        self.assertEqual(having, set(self.verbs(program)) | {"run", "store"})
         for verb, words in self.verbs(program).items():
             with self.subTest(verb=verb):
                 self.assertIn("--force", telltale(verb, "--help").stdout)
                 path = self.place / "notes.txt"
                 path.write_text("Dear diary\n")
                 done = telltale(*words, "-o", path)
-                self.assertNotEqual(done.returncode, 0, done.stderr)
                 self.assertEqual(path.read_text(), "Dear diary\n")
+                if verb == "extract-cfg":  # needs a program of telltale-cc
+                    self.assertNotEqual(done.returncode, 0)
+                    continue
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("notes.txt exists and is a text that begins with Dear; --force replaces it", done.stderr)
+                self.assertEqual(telltale(*words, "-o", path, "--force").returncode, 0)
+                self.assertNotEqual(path.read_text(), "Dear diary\n")
 
 
 if __name__ == "__main__":

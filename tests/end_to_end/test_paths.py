@@ -264,6 +264,10 @@ class Paths(SamplerCase):
             done = run(TELLTALE, "paths", cut, "--json")
             self.assertIn(done.returncode, (0, 3), done.stderr)
             self.assertTrue(done.returncode == 3 or json.loads(done.stdout)["problems"], size)
+        cut.write_bytes(data[:600])
+        done = run(TELLTALE, "paths", cut, "--program", TELLTALE)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("cut: the core file is cut before, or inside, the notes that name its programs", done.stderr)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class Progress(unittest.TestCase):
 
 class RunProgress(unittest.TestCase):
     """`telltale run`. No test depends on how fast anything is: where no line is expected, there was time for many."""
-    LINE = re.compile(rb"recording: \d+ s, [\d.]+ (bytes|KiB|MiB)\x1b\[K\r")
+    LINE = re.compile(rb"recording: \d+ s, [\d.]+ (bytes|KiB|MiB)(, about [\d,]+ events)?\x1b\[K\r")
 
     @classmethod
     def setUpClass(cls):
@@ -100,7 +100,7 @@ class RunProgress(unittest.TestCase):
         process.stdin.write(b"x")
         process.stdin.flush()
         # The line says 0 bytes until the recording begins.
-        before = self.read(rb"recording: \d+ s, [\d.]+ KiB\x1b\[K\r")
+        before = self.read(rb"recording: \d+ s, [\d.]+ KiB, about [\d,]+ events\x1b\[K\r")
         self.assertRegex(before, self.LINE)
         process.stdin.close()
         after = self.read()

@@ -189,7 +189,15 @@ class SlowTest(unittest.TestCase):
         self.assertIn("0 of 7 functions match `vaildate`; try `'validate*'`",
                       run("histogram", "vaildate", *RECORDING, status=2).stderr)
         self.assertIn("0 of 7 functions match `save`; try `'*save*'`", run("top", "--function", "save", *RECORDING).stderr)
-        self.assertIn("#1 is a function's number: --program BIN", run("top", "--sort", "id", RECORDING[0]).stderr)
+        path = RECORDING[0]
+        with tempfile.TemporaryDirectory() as folder:
+            for words in (["top", "--sort", "id"], ["report"], ["stacks"], ["replay"], ["diff", path], ["diff", path, "--", path], ["diff", "--order", path],
+                          ["flame", "-o", f"{folder}/page.html"], ["graph"], ["convert", "-o", f"{folder}/a.csv"], ["convert", "-o", f"{folder}/a.pftrace"],
+                          ["convert", "-o", f"{folder}/a.speedscope.json", "--evented"]):
+                said = run(*words, path).stderr
+                self.assertRegex(said, r"telltale: #\d is a function's number: --program BIN", words)
+                self.assertEqual(said.count("function's number"), 1, words)
+                self.assertNotIn("function's number", run(*words, path, *RECORDING[1:]).stderr, words)
 
 
 class NamesTest(unittest.TestCase):
@@ -254,7 +262,15 @@ class SeveralRunsTest(unittest.TestCase):
             few, many = (self.record(folder, name, n) for name, n in (("few", 5), ("many", 500)))
             run("diff", few, many, "--gate", "total=0%", status=1)
             run("diff", few, many, "--gate", "total=0%", "--gate-floor", "1000s")
-            self.assertIn("--gate-floor needs a duration", run("diff", few, many, "--gate-floor", "fast", status=2).stderr)
+            for floor in ("fast", "10"):
+                self.assertIn("--gate-floor needs a duration", run("diff", few, many, "--gate-floor", floor, status=2).stderr)
+
+    def test_bench_keeps_recordings_but_replaces_none(self):
+        program = recorded_programs.build("g++", *recorded_programs.CALL_FLAGS)
+        with tempfile.TemporaryDirectory() as folder:
+            words = ("bench", "--runs", 1, "--keep", folder, program, 5, "--", program, 5)
+            run(*words)
+            self.assertEqual(run(*words, status=2).stderr, f"telltale: {folder}/a1.xray exists; a recording never overwrites a file\n")
 
     def test_bench_records_in_turns_and_judges(self):
         program = recorded_programs.build("g++", *recorded_programs.CALL_FLAGS)

@@ -32,16 +32,16 @@ class Ends(unittest.TestCase):
         for mode in ("continuous", "ring", "snapshot"):
             with self.subTest(mode=mode):
                 self.assertRegex(self.ended("fault", options=["--mode", mode]),
-                                 r"^by SIGSEGV in thread \d+ \((program|late name)\), at address 0x10" + AFTER)
+                                 r"^by SIGSEGV in thread \d+ \(late name\), at address 0x10" + AFTER)
                 self.assertRegex(self.ended("abort", options=["--mode", mode]),
-                                 r"^by SIGABRT in thread \d+ \((program|late name)\)" + AFTER)
+                                 r"^by SIGABRT in thread \d+ \(late name\)" + AFTER)
         # Without it the recorder leaves the program's signals alone.
         self.assertRegex(self.ended("fault", options=["--set", "crash=off"]), "^by SIGSEGV" + AFTER)
 
     def test_replay_marks_the_thread(self):
         file = Recorded(self.program, "fault").file
         (line,) = [line for line in telltale("replay", file).stdout.splitlines() if "it ended the process" in line]
-        self.assertRegex(line, r"^thread \d+:\d+ \((program|late name)\), last event .*; it ended the process by SIGSEGV, "
+        self.assertRegex(line, r"^thread \d+:\d+ \(late name\), last event .*; it ended the process by SIGSEGV, "
                                "at address 0x10$")
         steps = json.loads(telltale("replay", "--json", file).stdout)
         marked = [row for row in steps["open_at_end"] if row["fault"] is not None]
@@ -67,6 +67,9 @@ class Ends(unittest.TestCase):
         chrome = json.loads(telltale("convert", run.file, "--to", "chrome", "-o", "-").stdout)
         names = [event["args"]["name"] for event in chrome["traceEvents"] if event["name"] == "thread_name"]
         self.assertEqual(sorted(names), ["late name", "program"])
+        # It does not end, but has waited.
+        killed = Recorded(self.program, "wait")
+        self.assertEqual(sorted(thread.get("name") for thread in info(killed.file)["threads"]), ["late name", "program"])
 
 
 if __name__ == "__main__":

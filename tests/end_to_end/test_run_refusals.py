@@ -45,7 +45,7 @@ class Refusals(unittest.TestCase):
                               (["--size", "10X"], "--size 10X: this must be a number of bytes"),
                               (["--set", "foo=bar"], "--set foo=bar: the recorder has no setting foo; it has file, mode"),
                               (["--signal", "FOO"], "--signal FOO: this must be USR1"),
-                              (["--depth", "0"], "--depth"), (["--threads", "0"], "--threads"),
+                              (["--depth", "0"], "--depth"), (["--auto", "--sparse", "16"], "--sparse"), (["--threads", "0"], "--threads"),
                               (["--function", "f(int, int)"], "cannot hold a comma"),
                               (["--stacktrack", "--size", "10X"], "--size 10X: this must be a number of bytes")):
             with self.subTest(options=options):
@@ -68,6 +68,7 @@ class Refusals(unittest.TestCase):
         self.assertIn("/no/such: cannot record into this folder: No such file", self.refused("-o", "/no/such/x.xray", status=3))
         self.assertIn("cannot record into this folder: Not a directory", self.refused("-o", "/etc/hostname/x.xray", status=3))
         self.assertIn("/proc: cannot record into this folder", self.refused("-o", "/proc/x.xray", status=3))
+        self.assertIn("/tmp/ is a folder; -o names a file, such as /tmp/run.xray", self.refused("-o", "/tmp/"))
 
     def test_the_reason_why_nothing_was_recorded(self):
         def said(*words, options=()):

@@ -67,7 +67,7 @@ class StoredCores(SamplerCase):
         (stored,) = self.cores.iterdir()
         stored.write_bytes(stored.read_bytes()[:-1000])
         done = run(TELLTALE, "paths", "--coredump", "last", "--coredump-folder", self.cores)
-        self.assertIn("compressed stream is cut short", done.stderr)
+        self.assertRegex(done.stderr, r"torn lz4 file: its end is missing after \d+ bytes; decompressed so far: \d+ bytes")
 
 
 if __name__ == "__main__":

@@ -97,6 +97,38 @@ class Waiting(unittest.TestCase):
         self.assertEqual((rows[WAITING]["calls_before"], rows[WAITING]["calls_after"]), (0, 0))
         self.assertGreater(rows[WAITING]["total_ns_before"], 0)
 
+    def test_running_leaves_waits_out(self):
+        run = Recorded(self.program, 500)
+        recorded = top(run.file)
+        said = telltale("top", run.file, "--running", "--json")
+        document = json.loads(said.stdout)
+        running = {row["function"]: row for row in document["rows"]}
+        self.assertEqual(set(running), set(recorded) - {WAITING})
+        for name, row in running.items():
+            self.assertEqual(row["calls"], recorded[name]["calls"], name)
+            self.assertAlmostEqual(row["self_ns"], recorded[name]["self_ns"], delta=1, msg=name)
+        self.assertAlmostEqual(sum(row["self_share"] for row in running.values()), 1, places=6)
+        for name in ("both()", "rests()"):
+            self.assertLessEqual(running[name]["total_ns"], recorded[name]["total_ns"] - 2 * ENOUGH, name)
+        self.assertAlmostEqual(running["both()"]["total_ns"], sum(running[name]["self_ns"] for name in ("both()", "rests()", "works()")), delta=3)
+        (note,) = document["problems"]
+        self.assertEqual(note["kind"], "estimate")
+        self.assertRegex(note["message"], r"^times are those on a processor: less [\d.]+ m?s in which threads waited$")
+        self.assertIn(note["message"], said.stderr)
+        for words in (["report"], ["stacks"], ["graph"], ["histogram", "*"], ["diff", run.file], ["flame", "--json", "-o", "-"]):
+            done = telltale(*words, run.file, "--running")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotIn("(waiting)", done.stdout, words)
+        self.assertEqual(telltale("top", run.file, "--running", "--strict", "--jobs", 1).stdout, telltale("top", run.file, "--running", "--jobs", 4).stdout)
+        both = telltale("top", run.file, "--running", "--net", "--json")
+        self.assertEqual(len(json.loads(both.stdout)["problems"]), 2, both.stderr)
+        refused = telltale("top", run.file, "--running", "--time", "0..1s")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("--time selects by recorded times, which --running changes", refused.stderr)
+        none = telltale("top", Recorded(self.program, options=("--set", "waits=off")).file, "--running")
+        self.assertEqual(none.returncode, 0)
+        self.assertIn("--running leaves nothing out: there are no waits", none.stderr)
+
     def test_without(self):
         for options, said in ((("--set", "waits=off"), "not recorded"), (("--sparse", "16"), "not recorded")):
             with self.subTest(options=options):

@@ -24,6 +24,7 @@ class NameNumbers {
     return place->second;
   }
   [[nodiscard]] const std::string& name(uint32_t number) const { return *names_[number]; }
+  [[nodiscard]] uint32_t size() const { return static_cast<uint32_t>(names_.size()); }
 
  private:
   std::map<std::string, uint32_t> numbers_;

@@ -38,6 +38,7 @@ struct Column {
   std::string_view type;
   std::string_view about;
   std::string_view unit = {};
+  bool minor = false;  // left out where the screen is narrow
 };
 
 // Data of a tab of kind `table`.
@@ -49,6 +50,7 @@ class TableText {
       json_.begin_object().member("key", column.key).member("title", column.title);
       json_.member("type", column.type).member("about", column.about);
       if (!column.unit.empty()) json_.member("unit", column.unit);
+      if (column.minor) json_.member("minor", true);
       json_.end_object();
     }
     json_.end_array().key("rows").begin_array();
@@ -83,14 +85,14 @@ std::string builds_text(const StoreSummary& summary, PageRoom& room) {
   TableText table(
       {{"application", "Application", "text", "Name of the program"},
        {"version", "Version", "text", "As clients named it last"},
-       {"runs", "Runs", "unsigned", "Reports that were received", "count"},
+       {"runs", "Runs", "unsigned", "Reports that were received", "count", true},
        {"failed", "Failed", "unsigned", "Runs that failed", "count"},
-       {"rate", "Failure rate", "double", "Failed runs of all that have a label", "fraction"},
-       {"without", "No report", "unsigned", "Runs whose report is empty", "count"},
-       {"first", "First day", "text", "When its first report was received (UTC)"},
-       {"last", "Last day", "text", "When its last report was received (UTC)"},
-       {"sites", "Sites", "text", "Whether the store has its site information"},
-       {"build", "Build", "text", "Build-id of the program"}});
+       {"rate", "Failing", "double", "Failed runs of all that have a label", "fraction"},
+       {"without", "No report", "unsigned", "Runs whose report is empty", "count", true},
+       {"first", "First day", "text", "When its first report was received (UTC)", {}, true},
+       {"last", "Last day", "text", "When its last report was received (UTC)", {}, true},
+       {"sites", "Sites", "text", "Whether the store has its site information", {}, true},
+       {"build", "Build", "text", "Build-id of the program", {}, true}});
   for (const BuildSummary& build :
        std::span(summary.builds).first(room.rows(summary.builds.size(), kRows, "build"))) {
     table.row(build.application, build.version, build.runs, build.failed,
@@ -104,9 +106,9 @@ std::string builds_text(const StoreSummary& summary, PageRoom& room) {
 std::string days_text(const StoreSummary& summary, PageRoom& room) {
   TableText table({{"application", "Application", "text", "Name of the program"},
                    {"day", "Day", "text", "When reports were received (UTC)"},
-                   {"runs", "Runs", "unsigned", "Reports that were received", "count"},
+                   {"runs", "Runs", "unsigned", "Reports that were received", "count", true},
                    {"failed", "Failed", "unsigned", "Runs that failed", "count"},
-                   {"rate", "Failure rate", "double", "Failed runs of all", "fraction"}});
+                   {"rate", "Failing", "double", "Failed runs of all", "fraction"}});
   std::vector<collect::DaySummary> days = summary.days;
   if (const size_t shown = room.rows(days.size(), kRows, "day"); shown < days.size()) {
     keep_first(days, shown, [](const auto& a, const auto& b) { return a.day > b.day; });
@@ -121,8 +123,8 @@ std::string ends_text(const StoreSummary& summary, PageRoom& room) {
   TableText table({{"application", "Application", "text", "Name of the program"},
                    {"end", "Failed by", "text", "Signal, exit status, or the rule of the label"},
                    {"runs", "Runs", "unsigned", "Runs that failed so", "count"},
-                   {"build", "Build", "text", "Build-id of the program"},
-                   {"example", "Example", "text", "Id of one of these reports"}});
+                   {"build", "Build", "text", "Build-id of the program", {}, true},
+                   {"example", "Example", "text", "Id of one of these reports", {}, true}});
   for (const collect::EndSummary& end :
        std::span(summary.ends).first(room.rows(summary.ends.size(), kRows, "failure")))
     table.row(end.application, end.end, end.runs, end.build, end.example);

@@ -25,6 +25,7 @@ constexpr auto kExamples = std::to_array<VerbExample>({
       "a namespace, by time including callees"}},
     {"top",
      {"telltale top prog.xray --thread 4711 --time 1.5ms..2ms", "one thread in a window of time"}},
+    {"top", {"telltale top prog.xray --running", "without the time in which threads waited"}},
     {"report", {"telltale report prog.xray", "everything notable, on one page of text"}},
     {"report",
      {"telltale report app.mlpd --reports heapshot,alloc", "two of the reports on a Mono program"}},

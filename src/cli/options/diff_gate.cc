@@ -59,7 +59,8 @@ Result<std::vector<DiffGate>> parse_gates(std::string_view text) {
 Result<uint64_t> gate_floor_ns(const DiffGateOptions& options) {
   if (options.floor.empty()) return options.floor_ns;
   const std::optional<uint64_t> floor = parse_duration_option(options.floor);
-  if (!floor)
+  // Without a unit, seconds are never meant.
+  if (!floor || (options.floor.back() >= '0' && options.floor.back() <= '9' && *floor != 0))
     return usage_error("--gate-floor needs a duration such as 10us, but got " + options.floor);
   return *floor;
 }

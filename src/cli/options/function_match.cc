@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <optional>
 
 #include "base/closest_word.h"
+#include "formats/xray/wire.h"
 #include "import/open_recording.h"
 #include "import/xray/xray_side_record.h"
 #include "model/short_name.h"
@@ -56,18 +58,30 @@ std::optional<std::string> better_pattern(const std::vector<const FunctionInfo*>
   return std::nullopt;
 }
 
-// "; the recorder's own list of names, t.xray.side, is missing", if a recording lacks it.
-std::string missing_side_words(const ReadingOptions& reading) {
+// The file of the recorder's own list of names, if a recording lacks it.
+std::optional<std::string> missing_side_of(const ReadingOptions& reading) {
   // Standard input cannot be read again.
-  if (std::ranges::find(reading.files, "-") != reading.files.end()) return {};
+  if (std::ranges::find(reading.files, "-") != reading.files.end()) return std::nullopt;
   const Result<std::vector<InputFile>> inputs = open_inputs(reading.open_options());
-  if (!inputs) return {};
+  if (!inputs) return std::nullopt;
   for (const InputFile& input : *inputs) {
-    const std::optional<std::string> side = missing_side_record(input);
-    if (side)
-      return fmt::format("; the recorder's own list of names, {}, is missing", visible(*side));
+    if (const std::optional<std::string> side = missing_side_record(input)) return visible(*side);
   }
-  return {};
+  return std::nullopt;
+}
+
+// Whether the recorder gave this number to a function when it was first called (gcc's hooks), so
+// that the program does not know it.
+bool is_assigned(std::string_view name) {
+  uint64_t id = 0;
+  std::from_chars(name.data() + 1, name.data() + name.size(), id);
+  return id >= xray::kFirstAssignedId && id <= xray::kMaxFdrFunctionId;
+}
+
+// "#17", as functions without a name are shown.
+bool is_number(std::string_view name) {
+  return name.size() > 1 && name.front() == '#' &&
+         name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
 }  // namespace
@@ -105,21 +119,32 @@ bool means_function(const std::string& argument, const FunctionInfo& function) {
   return filter.matches(function) || bare_name(function.name) == argument;
 }
 
-void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown,
-                    const ReadingOptions& reading) {
-  const auto unnamed = std::ranges::find_if(shown, [&](FunctionId id) {
-    const FunctionInfo& info = names.describe(id);
-    return info.linkage_name.empty() && info.name == fmt::format("#{}", to_number(id));
-  });
-  if (unnamed == shown.end()) return;
-  const std::string& name = names.describe(*unnamed).name;
-  if (!reading.programs.empty()) {
+bool remark_if_number(const std::string& name, const ReadingOptions& reading) {
+  if (!is_number(name)) return false;
+  const std::optional<std::string> missing = missing_side_of(reading);
+  if (missing && is_assigned(name)) {
+    fmt::print(stderr,
+               "telltale: {} is a function's number: only {}, the recorder's own list of names, "
+               "gives it a name, and that file is missing\n",
+               name, *missing);
+  } else if (!reading.programs.empty()) {
     fmt::print(stderr, "telltale: {} is in none of the programs given by --program\n", name);
   } else {
-    fmt::print(stderr,
-               "telltale: {} is a function's number: --program BIN, the program that was recorded, "
-               "gives it a name{}\n",
-               name, missing_side_words(reading));
+    fmt::print(
+        stderr,
+        "telltale: {} is a function's number: --program BIN, the program that was recorded, "
+        "gives it a name{}\n",
+        name,
+        missing ? fmt::format("; {}, the recorder's own list of names, is missing", *missing) : "");
+  }
+  return true;
+}
+
+void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown,
+                    const ReadingOptions& reading) {
+  for (const FunctionId id : shown) {
+    const FunctionInfo& info = names.describe(id);
+    if (info.linkage_name.empty() && remark_if_number(info.name, reading)) return;
   }
 }
 

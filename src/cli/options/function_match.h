@@ -24,8 +24,10 @@ bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t j
 // or a pattern as --function takes it.
 bool means_function(const std::string& argument, const FunctionInfo& function);
 
-// Prints on standard error how "#17" gets a name, if one of these functions of the recording that
-// `reading` names has no other name.
+// Prints on standard error how "#17" gets a name, if that is the name of a function in the
+// recordings that `reading` names. False: it is a name.
+bool remark_if_number(const std::string& name, const ReadingOptions& reading);
+// The same for the first of these functions that has no other name.
 void remark_unnamed(const FunctionNames& names, std::span<const FunctionId> shown,
                     const ReadingOptions& reading);
 // The functions of a tree's paths.

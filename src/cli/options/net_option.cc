@@ -1,12 +1,17 @@
 #include "cli/options/net_option.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <string>
 #include <utility>
 
 #include "import/net_recording.h"
+#include "import/running_recording.h"
+#include "output/table/screen.h"
 
 namespace telltale::cli {
 namespace {
@@ -43,6 +48,8 @@ void add_net_option(Command verb, ReadingOptions& options) {
       "subtract what recording cost: estimates. A recording by telltale's recorder of functions "
       "contains the cost of a call, as it was measured at its start; --net=20ns or "
       "--net=9ns+11ns (inside and outside of a call) gives it");
+  verb.add_flag("--running", options.running,
+                "leave out the time in which threads waited: times are those on a processor");
 }
 
 std::optional<RecorderCost> parse_recorder_cost(std::string_view text) {
@@ -60,9 +67,10 @@ std::optional<RecorderCost> parse_recorder_cost(std::string_view text) {
   return cost.known() ? std::optional(cost) : std::nullopt;
 }
 
-Result<std::unique_ptr<const Recording>> with_net_option(std::unique_ptr<const Recording> recording,
-                                                         const ReadingOptions& options) {
-  if (options.net.empty()) return recording;
+namespace {
+
+Result<std::unique_ptr<const Recording>> without_cost(std::unique_ptr<const Recording> recording,
+                                                      const ReadingOptions& options) {
   std::optional<RecorderCost> given;
   if (options.net != kWithoutValue) {
     given = parse_recorder_cost(options.net);
@@ -73,10 +81,36 @@ Result<std::unique_ptr<const Recording>> with_net_option(std::unique_ptr<const R
           options.net);
     }
   }
-  // A thread's clock without the recorder runs ahead of those of other threads.
-  if (!options.time.empty())
-    return usage_error("--time selects by recorded times, which --net changes; use one of them");
   return without_recorder_cost(std::move(recording), given, options.jobs);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<const Recording>> with_net_option(std::unique_ptr<const Recording> recording,
+                                                         const ReadingOptions& options) {
+  if (options.net.empty() && !options.running) return recording;
+  // A thread's clock without the recorder, or without waits, does not fit those of other threads.
+  if (!options.time.empty()) {
+    return usage_error(
+        fmt::format("--time selects by recorded times, which {} changes; use one of them",
+                    options.net.empty() ? "--running" : "--net"));
+  }
+  if (!options.net.empty()) {
+    auto net = without_cost(std::move(recording), options);
+    if (!net) return net;
+    recording = *std::move(net);
+  }
+  if (!options.running) return recording;
+  const Recording* const recorded = recording.get();
+  auto running = without_waiting(std::move(recording), options.jobs);
+  if (running && running->get() == recorded)
+    fmt::print(stderr, "telltale: --running leaves nothing out: there are no waits\n");
+  return running;
+}
+
+void remark_waiting(Ticks waited, Ticks whole) {
+  if (screen().is_terminal() && waited > whole / 2)
+    fmt::print(stderr, "telltale: most of this time is waiting; --running leaves it out\n");
 }
 
 }  // namespace telltale::cli

@@ -24,4 +24,12 @@ Result<std::unique_ptr<const Recording>> open_one(const ReadingOptions& options,
   return with_net_option(*std::move(recording), options);
 }
 
+ReadingOptions with_programs_of_sides(ReadingOptions options,
+                                      const std::vector<std::string>& before,
+                                      const std::vector<std::string>& after) {
+  for (const auto* const programs : {&before, &after})
+    options.programs.insert(options.programs.end(), programs->begin(), programs->end());
+  return options;
+}
+
 }  // namespace telltale::cli

@@ -16,4 +16,9 @@ namespace telltale::cli {
 Result<std::unique_ptr<const Recording>> open_one(const ReadingOptions& options, size_t index,
                                                   const std::vector<std::string>& own_programs);
 
+// The options with the programs of both sides, for what is said about both.
+ReadingOptions with_programs_of_sides(ReadingOptions options,
+                                      const std::vector<std::string>& before,
+                                      const std::vector<std::string>& after);
+
 }  // namespace telltale::cli

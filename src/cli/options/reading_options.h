@@ -31,6 +31,7 @@ struct ReadingOptions {
   std::vector<std::string> functions;
   std::string names;                    // --names; empty: name_style() decides
   std::string net;                      // --net: "true", or the value; empty: without it
+  bool running = false;                 // --running
   size_t depth = 0;                     // 0: no limit
   size_t jobs = 0;                      // 0: all cores
   std::string format_description;       // of a StackTrack platform

@@ -370,6 +370,10 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
       fs::absolute(output.has_parent_path() ? output.parent_path() : fs::path("."), failure)
           .lexically_normal();
   if (auto usable = check_folder(folder.string()); !usable) return std::unexpected(usable.error());
+  if (fs::is_directory(output, failure)) {
+    return usage_error(fmt::format("{} is a folder; -o names a file, such as {}", options.output,
+                                   (output / "run.xray").string()));
+  }
   if (!options.output.empty() && fs::exists(output, failure))
     return usage_error(options.output + " exists; a recording never overwrites a file");
   plan.folder = folder.string();
@@ -423,8 +427,8 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
   return left;
 }
 
-uint64_t recorded_bytes(const RecorderPlan& plan) {
-  uint64_t bytes = 0;
+RecordedSoFar recorded_so_far(const RecorderPlan& plan) {
+  RecordedSoFar recorded;
   for (const std::string& name : new_recordings(plan)) {
     const fs::path path = fs::path(plan.folder) / name;
     const Result<InputFile> input = InputFile::open(path.string());
@@ -434,11 +438,14 @@ uint64_t recorded_bytes(const RecorderPlan& plan) {
     const uint64_t size = fs::file_size(path, failure);
     if (failure) continue;
     // The file is allocated in steps.
-    bytes += header && header->recorder.parts
-                 ? std::min(size, *header->recorder.parts * header->buffer_size)
-                 : size;
+    const uint64_t used = header && header->recorder.parts
+                              ? std::min(size, *header->recorder.parts * header->buffer_size)
+                              : size;
+    recorded.bytes += used;
+    // Few records are not of this size.
+    if (header) recorded.events += used / xray::kFunctionRecordBytes;
   }
-  return bytes;
+  return recorded;
 }
 
 Result<void> clear_left_files(const RecorderPlan& plan) {

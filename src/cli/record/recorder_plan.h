@@ -67,8 +67,12 @@ struct LeftFiles {
 // Recordings made since the plan. Removes those without events; the others of the child's process
 // get a note of how it ended.
 LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome);
-// Bytes of the recordings made since the plan, so far.
-uint64_t recorded_bytes(const RecorderPlan& plan);
+// What the recordings made since the plan contain so far.
+struct RecordedSoFar {
+  uint64_t bytes = 0;
+  uint64_t events = 0;  // about so many events of functions; a StackTrack stream's are not counted
+};
+RecordedSoFar recorded_so_far(const RecorderPlan& plan);
 // Removes them and their side records, for runs that only measure the cost.
 Result<void> clear_left_files(const RecorderPlan& plan);
 

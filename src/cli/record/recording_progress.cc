@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "cli/options/progress_line.h"
+#include "output/table/screen.h"
 #include "output/table/show_units.h"
 
 namespace telltale::cli {
@@ -39,13 +40,16 @@ void RecordingProgress::show() {
   const uint64_t elapsed = now_ms() - begun_ms_;
   if (elapsed < patience_ms_) return;
   // The cursor stays in the first column: what the program writes there does not follow the line.
-  fmt::print(stderr, "{}\x1b[K\r", recording_words(elapsed, recorded_bytes(plan_)));
+  fmt::print(stderr, "{}\x1b[K\r", recording_words(elapsed, recorded_so_far(plan_)));
   shown_ = true;
 }
 
-std::string recording_words(uint64_t milliseconds, uint64_t bytes) {
-  return fmt::format("recording: {} s, {}", milliseconds / 1000,
-                     show_bytes(static_cast<double>(bytes)));
+std::string recording_words(uint64_t milliseconds, const RecordedSoFar& recorded) {
+  std::string words = fmt::format("recording: {} s, {}", milliseconds / 1000,
+                                  show_bytes(static_cast<double>(recorded.bytes)));
+  if (recorded.events != 0)
+    words += fmt::format(", about {} events", with_thousands(std::to_string(recorded.events)));
+  return words;
 }
 
 }  // namespace telltale::cli

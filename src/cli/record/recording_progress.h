@@ -32,7 +32,7 @@ class RecordingProgress {
   bool shown_ = false;
 };
 
-// "recording: 12 s, 3.45 MiB".
-std::string recording_words(uint64_t milliseconds, uint64_t bytes);
+// "recording: 12 s, 3.45 MiB, about 452,198 events".
+std::string recording_words(uint64_t milliseconds, const RecordedSoFar& recorded);
 
 }  // namespace telltale::cli

@@ -282,20 +282,23 @@ std::string predictors_payload(const IsolationAnswer& answer, const LabelledEvid
 std::string clusters_payload(const IsolationAnswer& answer, PageRoom& room) {
   struct Column {
     std::string_view key, title, type, about;
+    bool minor = false;  // left out where the screen is narrow
   };
   constexpr std::array<Column, 6> kColumns = {
-      {{"cluster", "Cluster", "text", "Id, for isolate --cluster"},
+      {{"cluster", "Cluster", "text", "Id, for isolate --cluster", true},
        {"runs", "Runs", "unsigned", "Failed runs"},
        {"ending", "Ending", "text", "Signal, exit status, timeout, or the rule of the label"},
        {"stack", "Stack", "text", "The innermost functions of the program"},
-       {"predictors", "Predictors", "text", "By rank: the runs in which they were true"},
-       {"first", "First run", "unsigned", "The smallest number of its runs"}}};
+       {"predictors", "Predictors", "text", "By rank: the runs in which they were true", true},
+       {"first", "First run", "unsigned", "The smallest number of its runs", true}}};
   std::string text;
   JsonWriter json(text);
   json.begin_object().key("columns").begin_array();
   for (const Column& column : kColumns) {
     json.begin_object().member("key", column.key).member("title", column.title);
-    json.member("type", column.type).member("about", column.about).end_object();
+    json.member("type", column.type).member("about", column.about);
+    if (column.minor) json.member("minor", true);
+    json.end_object();
   }
   json.end_array().key("rows").begin_array();
   const size_t shown = room.rows(answer.clusters.size(), kClusters, "crash cluster");

@@ -104,6 +104,10 @@ int run(BenchOptions& options) {
     for (const auto& [side, command, files] : {std::tuple('a', &before, &options.diff.before),
                                                std::tuple('b', &after, &options.diff.after)}) {
       files->push_back(folder->file(side, i));
+      if (std::filesystem::exists(files->back())) {
+        return report_error(
+            usage_error(files->back() + " exists; a recording never overwrites a file").error());
+      }
       if (const Result<void> done = record(options, *command, files->back()); !done)
         return report_error(done.error());
     }

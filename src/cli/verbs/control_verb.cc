@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "base/problem.h"
 #include "cli/command_line.h"
 #include "cli/options/reading_options.h"
@@ -80,9 +81,9 @@ std::string status_text(const RecorderStatus& status) {
   line("mode", status.mode);
   if (!status.file.empty()) line("file", status.file);
   if (status.part > 1) line("part", fmt::format("recording {} of the process", status.part));
-  line("recorded", fmt::format("{} bytes", status.bytes));
-  line("lost", fmt::format("{} events", status.lost));
-  if (status.overwritten != 0) line("", fmt::format("{} events overwritten", status.overwritten));
+  line("recorded", counted(status.bytes, "byte"));
+  line("lost", counted(status.lost, "event"));
+  if (status.overwritten != 0) line("", counted(status.overwritten, "event") + " overwritten");
   line("functions", status.functions.empty() ? "all" : status.functions);
   if (status.min_ns != 0) line("min", show_duration(static_cast<double>(status.min_ns)));
   if (status.depth != 0) line("depth", std::to_string(status.depth));

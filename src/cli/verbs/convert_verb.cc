@@ -95,12 +95,8 @@ int run_counts(const ConvertOptions& options, const OutputFormat& format, const 
 
 // speedscope's calls in order of time.
 Result<void> write_evented(const TimedCalls& calls, const ConvertOptions& options,
-                           const CallFilter& filter, OutputFile& out, ProblemLog& problems) {
-  ProblemLog same_again;
-  std::vector<FunctionId> functions;
-  for (const FunctionProfile& row :
-       calls.profile({filter, options.reading.jobs, false}, same_again).functions)
-    functions.push_back(row.function);
+                           const CallFilter& filter, const std::vector<FunctionId>& functions,
+                           OutputFile& out, ProblemLog& problems) {
   const StyledNames names(calls.functions(), options.reading.name_style());
   const ExportContext context = with_names(export_context(calls), names);
   const SpeedscopeFrames frames(functions);
@@ -110,7 +106,7 @@ Result<void> write_evented(const TimedCalls& calls, const ConvertOptions& option
 
 // On standard error, before the work: how large a text with a line for each call is going to be.
 void remark_size(const TimedCalls& calls, const ConvertOptions& options, ExportFormat format,
-                 const CallFilter& filter) {
+                 const Profile& profile) {
   // What a call takes beside its name, measured with process and thread numbers of seven digits.
   double fixed = 0;
   double names_written = 1;
@@ -128,8 +124,6 @@ void remark_size(const TimedCalls& calls, const ConvertOptions& options, ExportF
     default:
       return;
   }
-  ProblemLog same_again;
-  const Profile profile = calls.profile({filter, options.reading.jobs, false}, same_again);
   const NameStyle style =
       options.reading.names.empty() ? usual_names(format) : options.reading.name_style();
   double bytes = 0;
@@ -154,15 +148,20 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFil
   if (!out) return report_error(out.error());
   Outcome outcome{.losses = {}, .problems = recording.problems()};
   const ProgressLine progress(recording);
+  ProblemLog same_again;
+  const Profile profile = calls.profile({filter, options.reading.jobs, false}, same_again);
+  std::vector<FunctionId> functions;
+  for (const FunctionProfile& row : profile.functions) functions.push_back(row.function);
   if (options.evented) {
     if (*format.made_as != ExportFormat::speedscope ||
         measure_of_option(options.measure) != Measure::time)
       return report_error(usage_error("--evented is for speedscope, with times of calls").error());
-    Result<void> written = write_evented(calls, options, filter, *out, outcome.problems);
+    Result<void> written = write_evented(calls, options, filter, functions, *out, outcome.problems);
     if (written) written = out->finish();
+    remark_unnamed(calls.functions(), functions, options.reading);
     return written ? report_outcome(options, format, outcome) : report_error(written.error());
   }
-  remark_size(calls, options, *format.made_as, filter);
+  remark_size(calls, options, *format.made_as, profile);
   const Result<ExportRemarks> remarks =
       calls.export_calls({.filter = filter,
                           .jobs = options.reading.jobs,
@@ -186,6 +185,7 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFil
       remark_nothing_measured(options.measure, has);
   }
   if (!remarks->estimated.empty()) fmt::print(stderr, "telltale: {}\n", remarks->estimated);
+  remark_unnamed(calls.functions(), functions, options.reading);
   if (const Result<void> done = out->finish(); !done) return report_error(done.error());
   return report_outcome(options, format, outcome);
 }

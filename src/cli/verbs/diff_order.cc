@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/calls/call_sequence.h"
+#include "cli/options/function_match.h"
 #include "cli/options/open_one.h"
 #include "import/timed_calls.h"
 #include "output/escape.h"
@@ -78,8 +79,8 @@ Result<OneThread> read_thread(const ReadingOptions& reading, size_t side,
 }
 
 Result<void> write_page_file(const SequenceReport& report, const ProblemLog& problems,
-                             const std::string& path) {
-  Result<OutputFile> out = OutputFile::open(path);
+                             const OutputOption& output) {
+  Result<OutputFile> out = open_output(output);
   if (!out) return std::unexpected(out.error());
   if (const Result<void> written = write_sequence_page(report, problems, *out); !written)
     return written;
@@ -89,6 +90,13 @@ Result<void> write_page_file(const SequenceReport& report, const ProblemLog& pro
 }  // namespace
 
 int diff_order(const ReadingOptions& reading, const DiffOrderOptions& options) {
+  if (options.page) {
+    for (const auto* const inputs :
+         {&reading.files, &reading.programs, &options.programs_before, &options.programs_after}) {
+      if (const auto free = check_output(*options.page, *inputs); !free)
+        return report_error(free.error());
+    }
+  }
   ProblemLog problems;
   NameNumbers numbers;
   const Result<OneThread> a = read_thread(reading, 0, options.programs_before, numbers, problems);
@@ -100,8 +108,12 @@ int diff_order(const ReadingOptions& reading, const DiffOrderOptions& options) {
     return SequenceSide{reading.files[index], one.thread, one.sequence};
   };
   const SequenceReport report{side(*a, 0), side(*b, 1), numbers, alignment};
-  if (!options.page.empty()) {
-    if (const Result<void> done = write_page_file(report, problems, options.page); !done)
+  const ReadingOptions with_programs =
+      with_programs_of_sides(reading, options.programs_before, options.programs_after);
+  for (uint32_t number = 0; number < numbers.size(); ++number)
+    if (remark_if_number(numbers.name(number), with_programs)) break;
+  if (options.page) {
+    if (const Result<void> done = write_page_file(report, problems, *options.page); !done)
       return report_error(done.error());
     return report_problems(reading, problems);
   }

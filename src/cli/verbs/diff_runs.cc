@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/calls/runs_diff.h"
+#include "cli/options/function_match.h"
 #include "cli/options/open_one.h"
 #include "cli/verbs/verbs.h"
 #include "import/timed_calls.h"
@@ -166,6 +167,10 @@ int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options) {
   } else {
     print(to_text(diff, options));
   }
+  const ReadingOptions with_programs =
+      with_programs_of_sides(reading, options.programs_before, options.programs_after);
+  for (const RunsDiff::Row& row : diff.functions)
+    if (remark_if_number(row.name, with_programs)) break;
   const int damage = report_problems(reading, problems);
   complain(exceeded);
   outcome.print(options.gate, *floor_ns, options.gate_all ? "sum" : "function");

@@ -11,8 +11,10 @@
 #include "analysis/calls/recording_diff.h"
 #include "base/counted.h"
 #include "cli/options/diff_gate.h"
+#include "cli/options/function_match.h"
 #include "cli/options/net_option.h"
 #include "cli/options/open_one.h"
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/diff_order.h"
 #include "cli/verbs/diff_runs.h"
@@ -42,7 +44,7 @@ struct DiffOptions {
   size_t rows = 20;
   bool order = false;
   bool html = false;
-  std::string output = "-";
+  OutputOption output;
 };
 
 uint64_t value_of(const Measures& measures, GatedMeasure measure) {
@@ -135,6 +137,14 @@ std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
   return out;
 }
 
+// Says how functions get names, if one has none.
+void remark_number(const RecordingDiff& diff, const DiffOptions& options) {
+  const ReadingOptions reading =
+      with_programs_of_sides(options.reading, options.programs_before, options.programs_after);
+  for (const RecordingDiff::Row& row : diff.functions)
+    if (remark_if_number(row.name, reading)) return;
+}
+
 int finish(const RecordingDiff& diff, const DiffOptions& options,
            const std::vector<DiffGate>& gates, const ProblemLog& problems) {
   const Judgement judgement = judge(diff, gates, options);
@@ -146,6 +156,7 @@ int finish(const RecordingDiff& diff, const DiffOptions& options,
   } else {
     print(to_text(diff, options));
   }
+  remark_number(diff, options);
   const int damage = report_problems(options.reading, problems);
   constexpr size_t kShown = 20;
   for (size_t i = 0; i < std::min(exceeded.size(), kShown); ++i) {
@@ -218,7 +229,7 @@ int run(DiffOptions& options) {
           usage_error("--order has no gate; --gate compares calls and times").error());
     return diff_order(options.reading,
                       {options.programs_before, options.programs_after, options.rows,
-                       options.html ? options.output : std::string()});
+                       options.html ? std::optional(options.output) : std::nullopt});
   }
   const Result<uint64_t> floor_ns = gate_floor_ns(options.gate);
   if (!floor_ns) return report_error(floor_ns.error());
@@ -280,8 +291,7 @@ void add_diff_verb(Command app, int& status) {
       .needs("--order")
       .excludes("--json")
       .excludes("--csv");
-  verb.add_option("-o,--output", options->output, "file of the page; - is standard output")
-      .type_name("FILE")
+  add_output_option(verb, options->output, "file of the page; - is standard output")
       .needs("--html")
       .show_default();
   verb.callback([options, &status] { status = run(*options); });

@@ -17,6 +17,7 @@
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
+#include "model/waiting.h"
 #include "output/flame/flame_graph.h"
 #include "output/table/table.h"
 #include "report/calls/flame_document.h"
@@ -146,6 +147,16 @@ void remark_pruned(const FlameGraph& graph) {
              100 * shown.widest_pruned, graph.units.measured_name(), graph.units.counted);
 }
 
+void remark_waits(const CallTree& tree) {
+  Ticks whole = 0;
+  Ticks waited = 0;
+  for (const CallTree::Node& node : tree.nodes) {
+    whole += node.self;
+    if (node.depth != 0 && node.function == kWaiting) waited += node.self;
+  }
+  remark_waiting(waited, whole);
+}
+
 std::string file_name(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 int answer(const Recording& recording, const FlameOptions& options, const CallFilter& filter) {
@@ -182,6 +193,7 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   if (!done) return report_error(done.error());
   remark_pruned(graph);
   if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
+  remark_waits(by_thread);
   remark_unnamed(names, functions_of(by_thread), options.reading);
   if (by_thread.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));

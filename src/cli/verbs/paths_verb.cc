@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
@@ -34,13 +35,13 @@ struct PathsOptions {
   std::string stored;     // which core file of systemd-coredump; empty: none
   std::string stored_folder = kStoredCores;
   bool html = false;
-  std::string output = "-";
+  OutputOption output;
 };
 
 Result<void> write(const std::vector<ThreadPaths>& threads, const Recording& recording,
                    const ProblemLog& problems, const PathsOptions& options) {
   const std::string why = recording.paths_in_frames()->why_stopped();
-  Result<OutputFile> out = OutputFile::open(options.output);
+  Result<OutputFile> out = open_output(options.output);
   if (!out) return std::unexpected(out.error());
   Result<void> done =
       options.html ? write_paths_page(threads, recording.input(0).name(), why, problems, *out)
@@ -120,6 +121,10 @@ int answer_stored(PathsOptions options) {
 }
 
 int run(const PathsOptions& options) {
+  if (const auto free = check_output(options.output, options.reading); !free)
+    return report_error(free.error());
+  if (const auto free = check_output(options.output, std::vector{options.variables}); !free)
+    return report_error(free.error());
   if (!options.stored.empty()) return answer_stored(options);
   if (!options.variables.empty()) return answer_variables(options);
   if (options.pid) return answer_process(options);
@@ -167,9 +172,7 @@ void add_paths_verb(Command app, int& status) {
   verb.add_flag("--html", options->html,
                 "write a page: source in the order in which it ran, to step through")
       .excludes("--json");
-  verb.add_option("-o,--output", options->output, "file to write; - is standard output")
-      .type_name("FILE")
-      .show_default();
+  add_output_option(verb, options->output).show_default();
   verb.callback([options, &status] { status = run(*options); });
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "analysis/calls/play_threads.h"
+#include "base/counted.h"
 #include "cli/options/function_match.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -44,7 +45,8 @@ Result<std::string> window_words(const ReplayVerbOptions& options) {
 
 void say_what_is_left_out(const ReplayVerbOptions& options, uint64_t steps) {
   if (options.limit_is_given) {
-    fmt::print(stderr, "telltale: only the first {} steps; -n 0 shows all\n", steps);
+    fmt::print(stderr, "telltale: only the first {}; -n 0 shows all\n",
+               steps == 1 ? "step" : counted(steps, "step"));
   } else if (steps > options.limit) {
     fmt::print(
         stderr,
@@ -112,6 +114,7 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
   } else if (limit != 0 && !shows_newest && steps >= limit) {
     say_what_is_left_out(options, steps);
   }
+  remark_unnamed(names, names.described(), options.reading);
   return report_problems(options.reading, problems);
 }
 

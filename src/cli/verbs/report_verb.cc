@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/options/counts_options.h"
+#include "cli/options/function_match.h"
 #include "cli/options/growth_gate.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/net_option.h"
@@ -16,6 +17,7 @@
 #include "cli/options/runtime_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
+#include "model/waiting.h"
 #include "output/escape.h"
 #include "output/table/section.h"
 #include "report/calls/call_summary.h"
@@ -77,6 +79,11 @@ int report_calls(const Recording& recording, const ReportOptions& options,
     }
     return {};
   });
+  Ticks waited = 0;
+  for (const FunctionProfile& row : readings->profile.functions)
+    if (row.function == kWaiting) waited = row.self;
+  if (!options.for_programs()) remark_waiting(waited, readings->busy);
+  remark_unnamed(*readings->names, readings->names->described(), options.reading);
   return printed == kDone ? report_problems(options.reading, problems) : printed;
 }
 

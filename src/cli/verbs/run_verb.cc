@@ -216,9 +216,10 @@ void add_choice_options(Command verb, RecorderOptions& options) {
           "--sparse", options.sparse,
           "read the clock only on every Nth event and after gaps; times in between are estimated")
       .in_range(size_t{2}, size_t{255})
+      .excludes("--auto")
       .type_name("N");
   verb.add_option("--fdr-version", options.version,
-                  "version version of XRay's flight data recorder format")
+                  "version of XRay's flight data recorder format that is written")
       .one_of_numbers({1, 5});
   verb.add_flag("--no-fork", options.no_fork, "do not record forked children");
   verb.add_flag("--control", options.control,

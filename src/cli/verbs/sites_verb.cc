@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/counted.h"
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
 #include "cli/command_line.h"
@@ -161,8 +162,8 @@ std::string summary(const Program& program) {
   if (!program.build_id.empty()) text += fmt::format(" build-id {},", program.build_id);
   const std::string others = describe_others(program);
   if (!others.empty() && program.map.functions().empty()) return text + " " + others + "\n";
-  text += fmt::format(" {} functions, {} sleds", program.map.functions().size(),
-                      program.map.sleds().size());
+  text += fmt::format(" {}, {}", counted(program.map.functions().size(), "function"),
+                      counted(program.map.sleds().size(), "sled"));
   const char* separator = " (";
   for (const auto& [kind, count] : program.sleds_by_kind()) {
     text += fmt::format("{}{} {}", separator, count, to_string(kind));

@@ -12,6 +12,7 @@
 #include "base/counted.h"
 #include "bytes/input_file.h"
 #include "cli/collect/status_page.h"
+#include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/program_sites.h"
 #include "cli/verbs/verbs.h"
@@ -37,7 +38,7 @@ struct StoreVerbOptions {
   std::string store;
   std::vector<std::string> arguments;
   std::string application;
-  std::string output;  // empty: standard output
+  OutputOption output;
   uint64_t keep_days = 0;
   bool quiet = false;
   bool json = false;
@@ -160,7 +161,7 @@ int get_part(const StoreVerbOptions& options, const StoreFolder& store) {
                             .error());
   if (wants_paths && (*part)->empty())
     return report_error(usage_error(fmt::format("report {} has no path file", id)).error());
-  auto out = OutputFile::open(options.output.empty() ? "-" : options.output);
+  auto out = open_output(options.output);
   if (!out) return report_error(out.error());
   out->keep_private();
   auto written = out->write(**part);
@@ -202,9 +203,8 @@ void add_store_verb(Command app, int& status) {
   verb.add_option("--application", options->application,
                   "delete, sites, report, paths: of this application")
       .type_name("NAME");
-  verb.add_option("-o,--output", options->output,
-                  "report, paths: the file (default: standard output)")
-      .type_name("FILE");
+  add_output_option(verb, options->output, "report, paths: the file; - is standard output")
+      .show_default();
   verb.add_option("--keep-days", options->keep_days,
                   "fold: also remove reports that were received longer ago; 0: keep all")
       .type_name("N");

@@ -15,6 +15,7 @@
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
+#include "model/waiting.h"
 #include "output/table/json_document.h"
 #include "output/table/table.h"
 #include "report/calls/function_table.h"
@@ -94,10 +95,12 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
 
   std::vector<FunctionRow> rows;
   Ticks whole = 0;
+  Ticks waited = 0;
   const auto add_rows = [&](const EventStream* of, const CallFilter& which) {
     const Profile profile = calls.profile({which, options.reading.jobs, options.exact}, problems);
     for (const FunctionProfile& row : profile.functions) {
       whole += row.self;
+      if (row.function == kWaiting) waited += row.self;
       if (name_filter.matches(calls.functions().describe(row.function))) rows.push_back({of, row});
     }
   };
@@ -138,6 +141,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   std::vector<FunctionId> shown;
   for (const FunctionRow& row : rows) shown.push_back(row.profile.function);
   remark_unnamed(names, shown, options.reading);
+  if (for_people) remark_waiting(waited, whole);
   if (found == 0 && !remark_no_match(calls, name_filter, options.reading.jobs))
     remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
   return report_problems(options.reading, problems);

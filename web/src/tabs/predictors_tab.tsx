@@ -26,7 +26,7 @@ function columnsOf(rows: Predictor[]): Column<Predictor>[] {
     {key: 'failed', width: '6em', title: 'Failed', about: 'Failed runs in which it was true', value: row => row.failed, show: row => showCount(row.failed)},
     {key: 'passed', width: '6em', title: 'Passed', about: 'Runs that passed and in which it was true', minor: true, value: row => row.passed, show: row => showCount(row.passed)},
     {key: 'explained', width: '6em', title: 'Explains', about: 'Failed runs that no earlier predictor explains', minor: true, value: row => row.explained, show: row => showCount(row.explained)},
-    {key: 'predicate', title: 'Predicate', isText: true, width: 'minmax(12em, 2fr)', value: row => row.predicate, show: row => <span class="name" title={row.predicate}>{row.predicate}</span>},
+    {key: 'predicate', title: 'Predicate', isText: true, width: 'minmax(10em, 2fr)', value: row => row.predicate, show: row => <span class="name" title={row.predicate}>{row.predicate}</span>},
     {key: 'function', title: 'Function', isText: true, minor: true, value: row => row.function, show: row => <span class="name" title={row.function}>{row.function}</span>},
     {key: 'place', title: 'Place', isText: true, minor: true, value: placeOf, show: row => <span class="name" title={placeOf(row)}>{shortPlaceOf(row)}</span>},
   ];

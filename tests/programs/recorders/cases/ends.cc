@@ -13,6 +13,11 @@ static void* worker(void* end) {
   pthread_setname_np(pthread_self(), "late name");  // after its first event
   if (strcmp(static_cast<char*>(end), "fault") == 0) fault();
   if (strcmp(static_cast<char*>(end), "abort") == 0) abort();
+  if (strcmp(static_cast<char*>(end), "wait") == 0) {
+    usleep(5000);
+    work(5);
+    kill(getpid(), SIGKILL);
+  }
   return nullptr;
 }
 int main(int argc, char** argv) {
