@@ -23,13 +23,14 @@ class FlowRecord {
   // that of the function's record.
   void add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node, std::uint64_t first_id,
                  std::uint64_t key);
-  // Writes the record into the section. `function`: the one that it was made of.
+  // Writes the record, and that of the data flow, into the section. `function`: the one that it was made of.
   void append(llvm::Function& function) const;
 
  private:
   std::vector<const llvm::BasicBlock*> blocks_;
   bool can_map_ = true;  // path tracing does not move the code of blocks
   std::string text_;
+  std::string data_;  // bytes of its record of data flow
 };
 
 // Writes which functions may be called through pointers that the module has without executing code,

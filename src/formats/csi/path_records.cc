@@ -222,7 +222,8 @@ std::string_view text_of(Cursor& in) {
 
 class Reader {
  public:
-  explicit Reader(PathRecords& records) : records_(records) {}
+  Reader(PathRecords& records, PathRecords::DataFlow data_flow)
+      : records_(records), data_flow_(data_flow) {}
 
   void read(RecordKind kind, Cursor& in) {
     switch (kind) {
@@ -242,6 +243,8 @@ class Reader {
         return read_flow(in);
       case RecordKind::kUnit:
         return read_unit(in);
+      case RecordKind::kData:
+        return read_data(in);
       default:
         return;
     }
@@ -344,7 +347,15 @@ class Reader {
     records_.units.push_back(std::move(unit));
   }
 
+  void read_data(Cursor& in) {
+    if (data_flow_ == PathRecords::DataFlow::skip) return;
+    const auto key = in.read<uint64_t>("key");
+    std::optional<FunctionData> data = read_data_record(in);
+    if (data) records_.data.push_back({.key = key, .data = *std::move(data)});
+  }
+
   PathRecords& records_;
+  PathRecords::DataFlow data_flow_;
 };
 
 }  // namespace
@@ -367,9 +378,9 @@ std::optional<FrameOperand> parse_frame_operand(std::string_view text) {
 }
 
 PathRecords PathRecords::read(Bytes bytes, std::endian order, const std::string& file,
-                              uint64_t file_offset, ProblemLog& problems) {
+                              uint64_t file_offset, ProblemLog& problems, DataFlow data_flow) {
   PathRecords records;
-  Reader reader(records);
+  Reader reader(records, data_flow);
   Cursor in(bytes, order, file_offset);
   const auto complain = [&](Problem::Kind kind, uint64_t offset, const Cursor& where,
                             uint64_t lost) {

@@ -10,6 +10,7 @@
 
 #include "base/problem.h"
 #include "bytes/cursor.h"
+#include "formats/csi/data_record.h"
 #include "formats/csi/wire.h"
 
 namespace telltale::csi {
@@ -154,11 +155,15 @@ struct PathRecords {
   std::vector<CoverageArray> arrays;     // without those of functions that the linker dropped
   std::vector<FlowRecord> flows;         // blocks that they name exist
   std::vector<UnitRecord> units;
+  std::vector<DataRecord> data;  // of DataFlow::read
 
+  // Data flow is as large as all the rest, and rarely needed.
+  enum class DataFlow : uint8_t { skip, read };
   // Adds damage to `problems`: a truncated record ends reading, other damaged records are skipped,
   // as are unknown kinds. `file_offset`: of bytes[0].
   static PathRecords read(Bytes bytes, std::endian order, const std::string& file,
-                          uint64_t file_offset, ProblemLog& problems);
+                          uint64_t file_offset, ProblemLog& problems,
+                          DataFlow data_flow = DataFlow::skip);
 };
 
 }  // namespace telltale::csi

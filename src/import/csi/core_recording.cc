@@ -26,6 +26,7 @@
 #include "import/csi/path_graphs.h"
 #include "import/csi/path_positions.h"
 #include "import/csi/program_blocks.h"
+#include "import/csi/slice_evidence.h"
 #include "import/format_descriptor.h"
 #include "import/open_process.h"
 #include "model/recording_info.h"
@@ -40,9 +41,12 @@ namespace {
 
 constexpr std::string_view kMachineBlocks = ".llvm_bb_addr_map";
 
+using DataFlow = csi::PathRecords::DataFlow;
+
 // The metadata of the programs of a core file.
 std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::endian order,
-                                                PathGraphs& graphs, ProblemLog& problems) {
+                                                PathGraphs& graphs, ProblemLog& problems,
+                                                DataFlow data_flow = DataFlow::skip) {
   struct Read {
     std::vector<csi::PathFunctionRecord> functions;
     std::vector<csi::PathPosition> positions;
@@ -54,8 +58,8 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
     return std::as_bytes(std::span(section.bytes));
   };
   for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
-    csi::PathRecords records =
-        csi::PathRecords::read(bytes_of(section), order, section.file, section.offset, problems);
+    csi::PathRecords records = csi::PathRecords::read(bytes_of(section), order, section.file,
+                                                      section.offset, problems, data_flow);
     for (const csi::SkippedFunction& skipped : records.skipped)
       modules[section.module].skipped.emplace(skipped.symbol, skipped.reason);
     for (const csi::PathFunctionRecord& function : records.functions)
@@ -64,6 +68,7 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
       modules[section.module].coverage.emplace(record.symbol, std::move(record));
     std::ranges::move(records.flows, std::back_inserter(modules[section.module].flows));
     std::ranges::move(records.units, std::back_inserter(modules[section.module].units));
+    std::ranges::move(records.data, std::back_inserter(modules[section.module].data));
     std::ranges::stable_sort(records.frames, {}, &csi::PathFrameRecord::address);
     modules[section.module].frames = std::move(records.frames);
     read[section.module] = {.functions = std::move(records.functions),
@@ -251,6 +256,25 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
   ProblemLog of_flags;
   const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
   add_frame_blocks(core_, *stacks, modules, flags, threads);
+  return threads;
+}
+
+Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_slice(
+    const CallFilter& filter, ProblemLog& problems) const {
+  PathGraphs graphs;
+  const Result<CoreStacks> stacks = open_stacks(graphs, problems);
+  if (!stacks) return std::unexpected(stacks.error());
+  auto modules = read_modules(*stacks, core_.order(), graphs, problems, DataFlow::read);
+  std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules);
+  ProblemLog of_flags;  // as above
+  const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
+  add_frame_blocks(core_, *stacks, modules, flags, threads);
+  for (size_t i = 0; i < threads.size(); ++i) {
+    if (!filter.keeps_thread({threads[i].pid, threads[i].tid})) continue;
+    threads[i].slice = std::make_shared<const ProgramSlice>(
+        slice_of_thread(core_, *stacks, modules, flags, threads, i));
+    break;
+  }
   return threads;
 }
 

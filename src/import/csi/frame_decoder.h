@@ -27,6 +27,7 @@ struct ModulePaths {
   CoverageBySymbol coverage;
   std::vector<csi::FlowRecord> flows;
   std::vector<csi::UnitRecord> units;
+  std::vector<csi::DataRecord> data;  // if it was asked for
 };
 
 // Where the function of a frame keeps its record, by what the program says of its frames instead
