@@ -76,6 +76,11 @@ DataObjects::DataObjects(const llvm::Function& function)
   }
 }
 
+llvm::StringRef DataObjects::name_of(const llvm::Value& local) const {
+  const auto found = names_.find(&local);
+  return found == names_.end() ? llvm::StringRef() : llvm::StringRef(found->second);
+}
+
 std::uint32_t DataObjects::number_of(const llvm::Value& base) {
   const auto [known, is_new] = numbers_.try_emplace(&base, objects_.size());
   if (!is_new) return known->second;
@@ -89,7 +94,7 @@ std::uint32_t DataObjects::number_of(const llvm::Value& base) {
     object.name = global->getName().str();
   } else {
     object.storage = is_shared ? csi::Storage::kSharedLocal : csi::Storage::kLocal;
-    object.name = names_.lookup(&base);
+    object.name = name_of(base).str();
   }
   objects_.push_back(std::move(object));
   return known->second;

@@ -35,6 +35,9 @@ class DataObjects {
   // which no code writes.
   std::optional<MemoryPart> part(const llvm::Value& pointer, std::optional<std::uint64_t> size);
 
+  // The variable that is kept in a local object; empty: unknown.
+  [[nodiscard]] llvm::StringRef name_of(const llvm::Value& local) const;
+
   struct Object {
     csi::Storage storage = csi::Storage::kMemory;
     std::string name;

@@ -124,8 +124,12 @@ class DataWriter {
     }
     // Without optimisation, parameters are stored where variables of their names are.
     for (const llvm::Argument& parameter : function_.args()) {
-      const llvm::StringRef name = name_of(parameter.getArgNo());
-      if (!name.empty()) names.try_emplace(parameter.getArgNo(), name);
+      for (const llvm::User* const user : parameter.users()) {
+        const auto* const store = llvm::dyn_cast<llvm::StoreInst>(user);
+        if (store == nullptr || store->getValueOperand() != &parameter) continue;
+        const llvm::StringRef name = objects_.name_of(*store->getPointerOperand());
+        if (!name.empty()) names.try_emplace(parameter.getArgNo(), name);
+      }
     }
     out.number(names.size());
     std::uint32_t last = 0;
@@ -134,16 +138,6 @@ class DataWriter {
       out.text(name);
       last = number;
     }
-  }
-
-  [[nodiscard]] llvm::StringRef name_of(unsigned parameter) const {
-    const llvm::DISubprogram* const subprogram = function_.getSubprogram();
-    if (subprogram == nullptr) return "";
-    for (const llvm::DINode* const node : subprogram->getRetainedNodes()) {
-      const auto* const variable = llvm::dyn_cast<llvm::DILocalVariable>(node);
-      if (variable != nullptr && variable->getArg() == parameter + 1) return variable->getName();
-    }
-    return "";
   }
 
   static std::string item_of(std::uint64_t index, csi::DataUse use,

@@ -77,7 +77,9 @@ class Slicer {
   struct Node {
     Slice::Step step;
     uint8_t roles = 0;
-    uint32_t line = 0;  // its own, or that of what needs it
+    // Its own, or that of what needs it.
+    uint32_t line = 0;
+    uint32_t line_function = 0;
   };
 
   [[nodiscard]] bool is_frame(uint32_t activation) const {
@@ -183,6 +185,7 @@ class Slicer {
                    .distance = cause.distance,
                    .reasons = {}};
       node.line = step.line == 0 ? cause.line : step.line;
+      node.line_function = step.line == 0 ? cause.function : function;
     }
     node.step.distance = std::min(node.step.distance, cause.distance);
     const Slice::Reason reason{
@@ -202,7 +205,7 @@ class Slicer {
             .distance = node.step.distance + 1,
             .name = std::move(name),
             .line = node.line,
-            .function = node.step.function};
+            .function = node.line_function};
   }
 
   // Follows what a step depends on.
@@ -504,7 +507,7 @@ class Slicer {
     ++cause.distance;
     cause.why = Why::defines;
     cause.line = nodes_.at(at).line;
-    cause.function = function_of(at.activation);
+    cause.function = nodes_.at(at).line_function;
     cause.name.clear();
     if (!step.call) return use(at, step.uses, cause);
     const auto& callees = effects_.callees(function_of(at.activation),

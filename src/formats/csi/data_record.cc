@@ -99,7 +99,7 @@ class DataReader {
     for (; number != 0 && in_.ok(); --number) {
       const uint64_t item = in_.uleb("use");
       if (item >> kDataUseBits > kMostIndex) reject("use");
-      const auto of = static_cast<uint32_t>(item >> kDataUseBits & kMostIndex);
+      const auto of = static_cast<uint32_t>(std::min(item >> kDataUseBits, kMostIndex));
       const auto use = static_cast<DataUse>(item & ((1U << kDataUseBits) - 1));
       if (use == DataUse::kValue) {
         uses.values.push_back(of);
@@ -114,7 +114,7 @@ class DataReader {
   FunctionData::Part read_write() {
     const uint64_t item = in_.uleb("write");
     if (item >> kDataUseBits > kMostIndex) reject("write");
-    const auto object = static_cast<uint32_t>(item >> kDataUseBits & kMostIndex);
+    const auto object = static_cast<uint32_t>(std::min(item >> kDataUseBits, kMostIndex));
     const auto use = static_cast<DataUse>(item & ((1U << kDataUseBits) - 1));
     if (use == DataUse::kValue) return {.object = object, .is_exact = true};
     if (use == DataUse::kAddress) reject("write");
