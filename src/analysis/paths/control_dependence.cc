@@ -29,7 +29,9 @@ class PostDominators {
   [[nodiscard]] const BlockEdges& edges() const { return edges_; }
 
  private:
-  // Edges to the virtual exit, so that each block reaches it.
+  // Edges to the virtual exit, so that each block reaches it. Of a loop without an exit, the block
+  // with which it begins has one, as that of a loop with a condition: then what is conditional in
+  // the loop stays so.
   [[nodiscard]] std::vector<std::pair<uint32_t, uint32_t>> exits() const {
     std::vector<uint32_t> ends;
     for (uint32_t block = 0; block < exit_; ++block)
@@ -37,12 +39,14 @@ class PostDominators {
     const BlockEdges back = reversed(edges_);
     const std::vector<bool> all(exit_, true);
     std::vector<bool> reaches = reach_blocks(back, all, ends);
+    const std::vector<uint32_t> order = from_entry();
     for (size_t loops = 0; loops < kMostEndlessLoops; ++loops) {
-      const auto endless = std::find(reaches.rbegin(), reaches.rend(), false);
-      if (endless == reaches.rend()) break;
-      const auto block = static_cast<uint32_t>(reaches.rend() - endless - 1);
-      ends.push_back(block);
-      const std::vector<bool> more = reach_blocks(back, all, std::span(&block, 1));
+      const auto endless = std::ranges::find_if(order, [&](uint32_t i) { return !reaches[i]; });
+      if (endless == order.end()) break;
+      const std::vector<bool> loop = innermost_loop(*endless, back);
+      const uint32_t first = *std::ranges::find_if(order, [&](uint32_t i) { return loop[i]; });
+      ends.push_back(first);
+      const std::vector<bool> more = reach_blocks(back, all, std::span(&first, 1));
       for (uint32_t i = 0; i < exit_; ++i) reaches[i] = reaches[i] || more[i];
     }
     for (uint32_t block = 0; block < exit_; ++block)
@@ -50,6 +54,35 @@ class PostDominators {
     std::vector<std::pair<uint32_t, uint32_t>> edges;
     for (const uint32_t block : ends) edges.emplace_back(block, exit_);
     return edges;
+  }
+
+  // Blocks in the order in which a depth-first search meets them.
+  [[nodiscard]] std::vector<uint32_t> from_entry() const {
+    std::vector<uint32_t> order;
+    std::vector<bool> seen(exit_, false);
+    std::vector<uint32_t> open = {0};
+    while (!open.empty()) {
+      const uint32_t block = open.back();
+      open.pop_back();
+      if (seen[block]) continue;
+      seen[block] = true;
+      order.push_back(block);
+      open.insert(open.end(), edges_[block].begin(), edges_[block].end());
+    }
+    return order;
+  }
+
+  // The blocks of a loop that control cannot leave any more, which `block` leads to.
+  [[nodiscard]] std::vector<bool> innermost_loop(uint32_t block, const BlockEdges& back) const {
+    const std::vector<bool> all(exit_, true);
+    while (true) {
+      const std::vector<bool> after = reach_blocks(edges_, all, std::span(&block, 1));
+      const std::vector<bool> before = reach_blocks(back, all, std::span(&block, 1));
+      uint32_t left = 0;
+      while (left < exit_ && (!after[left] || before[left])) ++left;
+      if (left == exit_) return after;
+      block = left;
+    }
   }
 
   // Blocks in reverse postorder of the reversed graph, from the exit.

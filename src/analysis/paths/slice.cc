@@ -228,16 +228,38 @@ class Slicer {
   }
 
   void add_control(const Point& at) {
-    if (!decided_.insert({at.activation, at.visit}).second) return;
-    SliceActivation& of = activation(at.activation);
-    for (const uint32_t visit : of.deciding(at.visit)) {
-      ++work_;
-      const auto& steps = steps_of(at.activation, visit);
-      if (!steps.empty())
-        add({at.activation, visit, static_cast<uint32_t>(steps.size() - 1)},
-            cause_of(at, Why::decides), kControl | kUses | kResult);
+    add_deciding(at.activation, at.visit, cause_of(at, Why::decides));
+  }
+
+  // The branches that may have decided that a visit took place.
+  void add_deciding(uint32_t index, uint32_t of_visit, const Cause& cause) {
+    SliceActivation& of = activation(index);
+    std::vector<uint32_t> pending = {of_visit};
+    while (!pending.empty()) {
+      const uint32_t last = pending.back();
+      pending.pop_back();
+      if (!decided_.insert({index, last}).second) continue;
+      for (const uint32_t visit : of.deciding(last)) {
+        ++work_;
+        if (is_branch(index, visit)) {
+          add_branch(index, visit, cause);
+        } else {
+          // Where a loop without an exit begins: what led there decides.
+          pending.push_back(visit);
+        }
+      }
     }
     if (of.has_limit()) slice_.notes.insert(Slice::Note::too_long);
+  }
+  bool is_branch(uint32_t index, uint32_t visit) {
+    const uint32_t block = activation(index).block(visit);
+    return flow_.functions[function_of(index)].blocks[block].successors.size() > 1;
+  }
+  void add_branch(uint32_t index, uint32_t visit, const Cause& cause) {
+    const auto& steps = steps_of(index, visit);
+    if (!steps.empty())
+      add({index, visit, static_cast<uint32_t>(steps.size() - 1)}, cause,
+          kControl | kUses | kResult);
   }
 
   // A phi takes the value of the block that control came from: what led there decides, too.
@@ -253,15 +275,8 @@ class Slicer {
           use({at.activation, visit, end}, way.uses, cause_of(at, Why::defines, name_of(at)));
       }
       const Cause cause = cause_of(at, Why::decides);
-      if (flow_.functions[function_of(at.activation)].blocks[block].successors.size() > 1 &&
-          end != 0)
-        add({at.activation, visit, end - 1}, cause, kControl | kUses | kResult);
-      for (const uint32_t deciding : of.deciding(visit)) {
-        const auto& of_branch = steps_of(at.activation, deciding);
-        if (!of_branch.empty())
-          add({at.activation, deciding, static_cast<uint32_t>(of_branch.size() - 1)}, cause,
-              kControl | kUses | kResult);
-      }
+      if (is_branch(at.activation, visit)) add_branch(at.activation, visit, cause);
+      add_deciding(at.activation, visit, cause);
     }
   }
 
@@ -536,6 +551,20 @@ class Slicer {
     if (target.kind == SliceTarget::Kind::parameter) return;
     const SliceTarget inside = SliceEffects::for_callee(target);
     if (!everywhere_.insert(inside).second) return;
+    Cause its = cause;
+    if (its.why == Why::defines) its.why = Why::may_define;
+    for_each_step([&](uint32_t f, uint32_t block, const FunctionData::Step& step, uint32_t i) {
+      const bool writes = writes_of(*data_[f], step, inside) != Writes::no ||
+                          (step.call && effects_.opaque_writes(f, block, *step.call, inside));
+      if (!writes) return;
+      call_from_everywhere(f);
+      for (const Point& at : points_of(f, block, i)) add(at, its, kControl | kUses);
+    });
+  }
+
+  // Of all that may have run.
+  template <typename Use>
+  void for_each_step(const Use& use) {
     for (uint32_t f = 0; f < data_.size(); ++f) {
       if (data_[f] == nullptr) continue;
       for (uint32_t block = 0; block < data_[f]->blocks.size(); ++block) {
@@ -543,17 +572,20 @@ class Slicer {
         const auto& steps = data_[f]->blocks[block].steps;
         for (uint32_t i = 0; i < steps.size(); ++i) {
           ++work_;
-          const bool writes =
-              writes_of(*data_[f], steps[i], inside) != Writes::no ||
-              (steps[i].call && effects_.opaque_writes(f, block, *steps[i].call, inside));
-          if (!writes) continue;
-          Cause its = cause;
-          if (its.why == Why::defines) its.why = Why::may_define;
-          call_from_everywhere(f);
-          add({others(f), block, i}, its, kControl | kUses);
+          use(f, block, steps[i], i);
         }
       }
     }
+  }
+  // A step in all activations that may have run it.
+  std::vector<Point> points_of(uint32_t function, uint32_t block, uint32_t step) {
+    std::vector<Point> points = {{others(function), block, step}};
+    for (uint32_t frame = 0; frame < evidence_.frames.size(); ++frame) {
+      if (evidence_.frames[frame].function != function) continue;
+      for (const uint32_t visit : activation(frame).visits_of(block))
+        points.push_back({frame, visit, step});
+    }
+    return points;
   }
 
   // From now on, activations of the function may come from any of its calls.
@@ -566,21 +598,14 @@ class Slicer {
 
   void pass_everywhere(uint32_t function, const SliceTarget& target, const Cause& cause) {
     if (target.kind != SliceTarget::Kind::parameter) return look_everywhere(target, cause);
-    for (uint32_t f = 0; f < data_.size(); ++f) {
-      if (data_[f] == nullptr) continue;
-      for (uint32_t block = 0; block < data_[f]->blocks.size(); ++block) {
-        if (!effects_.may_have_run(f, block)) continue;
-        const auto& steps = data_[f]->blocks[block].steps;
-        for (uint32_t i = 0; i < steps.size(); ++i) {
-          ++work_;
-          if (!steps[i].call) continue;
-          const auto& callees = effects_.callees(f, block, *steps[i].call);
-          if (std::ranges::find(callees, function) == callees.end()) continue;
-          call_from_everywhere(f);
-          pass_argument(function, {others(f), block, i}, target.index, cause);
-        }
-      }
-    }
+    for_each_step([&](uint32_t f, uint32_t block, const FunctionData::Step& step, uint32_t i) {
+      if (!step.call) return;
+      const auto& callees = effects_.callees(f, block, *step.call);
+      if (std::ranges::find(callees, function) == callees.end()) return;
+      call_from_everywhere(f);
+      for (const Point& at : points_of(f, block, i))
+        pass_argument(function, at, target.index, cause);
+    });
   }
 
   Slice take() {

@@ -100,6 +100,14 @@ std::vector<uint32_t> SliceActivation::last_of(uint32_t block, uint32_t visit,
   return possible_[block] ? std::vector<uint32_t>{block} : std::vector<uint32_t>();
 }
 
+std::vector<uint32_t> SliceActivation::visits_of(uint32_t block) const {
+  std::vector<uint32_t> visits;
+  if (!is_whole_ && possible_[block]) visits.push_back(block);
+  for (size_t i = 0; i < known_.size(); ++i)
+    if (known_[i].block == block) visits.push_back(static_cast<uint32_t>(edges_.size() + i));
+  return visits;
+}
+
 std::vector<uint32_t> SliceActivation::deciding(uint32_t visit) {
   if (!control_) {
     control_ = control_dependences(edges_);

@@ -33,6 +33,8 @@ class SliceActivation {
   // and `includes_it`.
   [[nodiscard]] std::vector<uint32_t> last_of(uint32_t block, uint32_t visit,
                                               bool includes_it) const;
+  // All visits of a block that may have taken place.
+  [[nodiscard]] std::vector<uint32_t> visits_of(uint32_t block) const;
   // Visits with the branches that may have decided that `visit` took place.
   [[nodiscard]] std::vector<uint32_t> deciding(uint32_t visit);
   // Those in which it stopped, of an activation on the stack.

@@ -53,14 +53,14 @@ const ThreadPaths* sliced(const std::vector<ThreadPaths>& threads) {
   return found == threads.end() ? nullptr : &*found;
 }
 
-std::string directory_of(const ThreadPaths& thread, const ProgramSlice::Line& line) {
+}  // namespace
+
+std::string directory_of_slice(const ThreadPaths& thread, const ProgramSlice::Line& line) {
   const auto frame = std::ranges::find_if(thread.frames, [&](const FramePaths& each) {
     return line.frame ? each.number == *line.frame : !each.directory.empty();
   });
   return frame == thread.frames.end() ? std::string() : frame->directory;
 }
-
-}  // namespace
 
 std::string sentence_of(const Reason& reason) {
   const std::string name = reason.name.empty() ? "a value" : reason.name;
@@ -123,7 +123,7 @@ std::string slice_text(const std::vector<ThreadPaths>& threads, const std::strin
     std::string text = fmt::format(
         "{:<4} {} at {}:{}  {}", frame, visible(line.function),
         visible(std::filesystem::path(line.file).filename().string()), line.line,
-        visible_source(sources.line(line.file, directory_of(*thread, line), line.line)));
+        visible_source(sources.line(line.file, directory_of_slice(*thread, line), line.line)));
     text.resize(text.find_last_not_of(' ') + 1);
     append_format(out, "{}\n       {}\n", text, visible(sentence_of(line)));
   }

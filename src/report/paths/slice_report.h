@@ -16,6 +16,9 @@ std::string sentence_of(const ProgramSlice::Line& line);
 // "12 lines in 9 blocks; ...": its size, beside that of the slice of the stack alone.
 std::string size_of_slice(const ProgramSlice& slice);
 
+// The folder that the file of a line is relative to.
+std::string directory_of_slice(const ThreadPaths& thread, const ProgramSlice::Line& line);
+
 // For people: the slice of the first thread that has one, with the text of its lines where the
 // file is here.
 std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped);
