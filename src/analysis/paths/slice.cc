@@ -17,7 +17,7 @@ namespace {
 using StepKind = FunctionData::Kind;
 using Why = Slice::Why;
 
-constexpr uint64_t kMostWork = uint64_t{1} << 27;
+constexpr uint64_t kMostWork = uint64_t{1} << 25;
 constexpr size_t kMostReasons = 4;  // of a step
 
 // A step of a visit, or the place before it.
@@ -165,9 +165,8 @@ class Slicer {
     if (!step.call) return 0;
     if (frame == 0 || !told.called_directly) return has_line ? 2 : 1;
     const uint32_t callee = function_of(frame - 1);
-    const auto& callees =
-        effects_.callees(told.function, activation(frame).block(visit), *step.call);
-    const bool leads = std::ranges::find(callees, callee) != callees.end();
+    const bool leads =
+        effects_.may_call(told.function, activation(frame).block(visit), *step.call, callee);
     return (leads ? 2 : 0) + (has_line ? 1 : 0) + 1;
   }
 
@@ -325,7 +324,7 @@ class Slicer {
   void add_result(const Point& at, const FunctionData::Call& call) {
     const uint32_t function = function_of(at.activation);
     const uint32_t block = activation(at.activation).block(at.visit);
-    for (const uint32_t callee : effects_.callees(function, block, call)) {
+    for_each_callee(function, block, call, [&](uint32_t callee) {
       add_site(callee, at);
       const FunctionData& data = *data_[callee];
       for (uint32_t i = 0; i < data.blocks.size(); ++i) {
@@ -334,8 +333,16 @@ class Slicer {
         if (data.blocks[i].steps[last].kind == StepKind::ret)
           add({others(callee), i, last}, cause_of(at, Why::returns), kControl | kUses);
       }
-    }
+    });
     if (effects_.is_opaque(function, block, call)) add(at, cause_of_same(at), kUses);
+  }
+  template <typename Use>
+  void for_each_callee(uint32_t function, uint32_t block, const FunctionData::Call& call,
+                       const Use& use) {
+    const auto& known = effects_.callees(function, block, call);
+    std::ranges::for_each(known, use);
+    for (const uint32_t callee : effects_.called_back(function, block, call))
+      if (std::ranges::find(known, callee) == known.end()) use(callee);
   }
   // A further role of a node, for the same reason.
   Cause cause_of_same(const Point& at) {
@@ -430,12 +437,16 @@ class Slicer {
       add(at, cause, kControl | kUses);
     }
     const SliceTarget inside = SliceEffects::for_callee(target);
-    for (const uint32_t callee : effects_.callees(function, block, call)) {
-      if (!effects_.may_write(callee, inside)) continue;
+    const auto look = [&](uint32_t callee) {
+      ++work_;
+      if (!effects_.may_write(callee, inside)) return;
       add(at, cause, kControl);
       add_site(callee, at);
       look_from_ends(callee, inside, cause);
-    }
+    };
+    std::ranges::for_each(effects_.callees(function, block, call), look);
+    if (effects_.may_callable_write(inside))
+      std::ranges::for_each(effects_.called_back(function, block, call), look);
   }
 
   // From where activations of a function ended.
@@ -462,7 +473,7 @@ class Slicer {
   void add_site(uint32_t function, const Point& at) {
     if (!sites_[function].insert(at).second) return;
     const std::map<SliceTarget, Cause> known = entered_[function];
-    for (const auto& [target, cause] : known) look_before_call(function, at, target, cause);
+    for (const auto& [target, cause] : known) look_before_call(function, false, at, target, cause);
   }
 
   // What was in the target before an activation began.
@@ -474,7 +485,7 @@ class Slicer {
     if (!entered_[function].emplace(target, cause).second) return;
     if (all_calls_[function]) return look_everywhere(target, cause);
     const std::set<Point> sites = sites_[function];
-    for (const Point& site : sites) look_before_call(function, site, target, cause);
+    for (const Point& site : sites) look_before_call(function, false, site, target, cause);
   }
 
   void leave_frame(uint32_t frame, const SliceTarget& target, const Cause& cause) {
@@ -482,10 +493,9 @@ class Slicer {
     const bool has_caller = caller < evidence_.frames.size();
     if (has_caller && data_of_or_null(caller) != nullptr) {
       for (const Point& at : stops_of(caller)) {
-        look_before_call(evidence_.frames[caller].called_directly
-                             ? std::optional(function_of(frame))
-                             : std::nullopt,
-                         at, target, cause);
+        const bool is_next = evidence_.frames[caller].called_directly;
+        look_before_call(is_next ? std::optional(function_of(frame)) : std::nullopt, is_next, at,
+                         target, cause);
       }
       return;
     }
@@ -497,12 +507,22 @@ class Slicer {
     return std::ranges::any_of(flow_.functions, &ProgramFlow::Function::is_open);
   }
 
-  // `function`: the one that the call led to; none: others came between.
-  void look_before_call(std::optional<uint32_t> function, const Point& at,
+  // `function`: the one that the call led to; none: others came between. `is_next`: nothing did.
+  void look_before_call(std::optional<uint32_t> function, bool is_next, const Point& at,
                         const SliceTarget& target, const Cause& cause) {
     const FunctionData::Step& step = step_of(at);
+    const bool is_callee = function && step.call && may_call(at, *function);
+    // Other code ran between the call and the function: in a library, or its callee ended with a
+    // jump to the function.
+    if (step.call && !is_callee && target.kind != SliceTarget::Kind::parameter)
+      look_into(at, *step.call, target, cause);
+    if (function && step.call && !is_callee) {
+      call_from_everywhere(*function);
+      pass_everywhere(*function, target, cause);
+    }
     if (target.kind == SliceTarget::Kind::parameter) {
-      pass_argument(function, at, target.index, cause);
+      const bool is_direct = is_callee && (is_next || is_known_callee(at, *function));
+      pass_argument(function, is_direct, at, target.index, cause);
       return;
     }
     look_for(at, target, cause);
@@ -511,9 +531,20 @@ class Slicer {
         (!function || data_[*function] == nullptr || data_[*function]->takes_memory))
       for (const FunctionData::Uses& argument : step.call->arguments) use(at, argument, cause);
   }
+  bool may_call(const Point& at, uint32_t callee) {
+    return effects_.may_call(function_of(at.activation), activation(at.activation).block(at.visit),
+                             *step_of(at).call, callee);
+  }
+  bool is_known_callee(const Point& at, uint32_t callee) {
+    const auto& known =
+        effects_.callees(function_of(at.activation), activation(at.activation).block(at.visit),
+                         *step_of(at).call);
+    return std::ranges::find(known, callee) != known.end();
+  }
 
-  void pass_argument(std::optional<uint32_t> function, const Point& at, uint32_t parameter,
-                     Cause cause) {
+  // `is_direct`: the call's arguments are the function's parameters.
+  void pass_argument(std::optional<uint32_t> function, bool is_direct, const Point& at,
+                     uint32_t parameter, Cause cause) {
     const FunctionData::Step& step = step_of(at);
     cause.why = Why::passes;
     if (function && data_[*function] != nullptr)
@@ -525,13 +556,6 @@ class Slicer {
     cause.function = nodes_.at(at).line_function;
     cause.name.clear();
     if (!step.call) return use(at, step.uses, cause);
-    const auto& callees = effects_.callees(function_of(at.activation),
-                                           activation(at.activation).block(at.visit), *step.call);
-    const bool is_direct =
-        function && std::ranges::find(callees, *function) != callees.end() &&
-        !(effects_.is_opaque(function_of(at.activation),
-                             activation(at.activation).block(at.visit), *step.call) &&
-          is_frame(at.activation) == false);
     if (is_direct && parameter < step.call->arguments.size())
       return use(at, step.call->arguments[parameter], cause);
     for (const FunctionData::Uses& argument : step.call->arguments) use(at, argument, cause);
@@ -600,11 +624,10 @@ class Slicer {
     if (target.kind != SliceTarget::Kind::parameter) return look_everywhere(target, cause);
     for_each_step([&](uint32_t f, uint32_t block, const FunctionData::Step& step, uint32_t i) {
       if (!step.call) return;
-      const auto& callees = effects_.callees(f, block, *step.call);
-      if (std::ranges::find(callees, function) == callees.end()) return;
+      if (!effects_.may_call(f, block, *step.call, function)) return;
       call_from_everywhere(f);
       for (const Point& at : points_of(f, block, i))
-        pass_argument(function, at, target.index, cause);
+        pass_argument(function, is_known_callee(at, function), at, target.index, cause);
     });
   }
 

@@ -88,18 +88,23 @@ SliceEffects::SliceEffects(const ProgramFlow& flow, const std::vector<const Func
     : flow_(flow), data_(data), ran_(ran) {
   const auto count = static_cast<uint32_t>(flow.functions.size());
   uint64_t variables = 0;
+  is_callable_.resize(count, false);
   for (uint32_t f = 0; f < count; ++f) {
     const ProgramFlow::Function& function = flow.functions[f];
     if (data[f] == nullptr) continue;
     for (const FunctionData::Object& object : data[f]->objects)
       variables = std::max<uint64_t>(variables, uint64_t{object.variable} + 1);
-    if ((function.is_open || function.is_taken) && may_have_run(f, 0)) callable_.push_back(f);
+    if ((function.is_open || function.is_taken) && may_have_run(f, 0)) {
+      callable_.push_back(f);
+      is_callable_[f] = true;
+    }
   }
   is_limited_ = variables * count > kMostBits;
   const size_t words = is_limited_ ? 0 : static_cast<size_t>((variables + 63) / 64);
   callees_.resize(count);
-  written_.resize(count, {.globals = std::vector<uint64_t>(words, 0)});
-  callers_.resize(count);
+  written_.resize(count + 1, {.globals = std::vector<uint64_t>(words, 0)});
+  callers_.resize(count + 1);
+  for (const uint32_t callable : callable_) callers_[callable].push_back(count);
   std::vector<uint32_t> pending;
   for (uint32_t f = 0; f < count; ++f) {
     if (data[f] == nullptr) continue;
@@ -107,7 +112,8 @@ SliceEffects::SliceEffects(const ProgramFlow& flow, const std::vector<const Func
     add_own(f);
     pending.push_back(f);
   }
-  std::vector<bool> is_pending(count, true);
+  std::vector<bool> is_pending(count + 1, true);
+  pending.push_back(count);
   while (!pending.empty() && !is_limited_) {
     const uint32_t callee = pending.back();
     pending.pop_back();
@@ -127,19 +133,16 @@ void SliceEffects::find_callees(uint32_t function) {
     const auto& calls = flow_.functions[function].blocks[block].calls;
     for (const FunctionData::Step& step : data.blocks[block].steps) {
       if (!step.call) continue;
-      std::vector<uint32_t>& all = callees_[function][{block, step.call->number}];
-      bool is_known = false;
-      if (step.call->number < calls.size()) {
-        is_known = calls[step.call->number].is_known;
-        for (const uint32_t callee : calls[step.call->number].callees)
-          if (data_[callee] != nullptr && may_have_run(callee, 0)) all.push_back(callee);
-      }
-      if (!is_known && step.call->calls_back)
-        for (const uint32_t callee : callable_)
-          if (std::ranges::find(all, callee) == all.end()) all.push_back(callee);
-      for (const uint32_t callee : all) {
+      const auto add_caller = [&](uint32_t callee) {
         auto& callers = callers_[callee];
         if (callers.empty() || callers.back() != function) callers.push_back(function);
+      };
+      if (!called_back(function, block, *step.call).empty()) add_caller(all_callable());
+      if (step.call->number >= calls.size()) continue;
+      for (const uint32_t callee : calls[step.call->number].callees) {
+        if (data_[callee] == nullptr || !may_have_run(callee, 0)) continue;
+        callees_[function][{block, step.call->number}].push_back(callee);
+        add_caller(callee);
       }
     }
   }
@@ -191,6 +194,21 @@ const std::vector<uint32_t>& SliceEffects::callees(uint32_t function, uint32_t b
   return found == callees_[function].end() ? none : found->second;
 }
 
+const std::vector<uint32_t>& SliceEffects::called_back(uint32_t function, uint32_t block,
+                                                       const FunctionData::Call& call) const {
+  static const std::vector<uint32_t> none;
+  const auto& calls = flow_.functions[function].blocks[block].calls;
+  const bool is_known = call.number < calls.size() && calls[call.number].is_known;
+  return is_known || !call.calls_back ? none : callable_;
+}
+
+bool SliceEffects::may_call(uint32_t function, uint32_t block, const FunctionData::Call& call,
+                            uint32_t callee) const {
+  const auto& known = callees(function, block, call);
+  return std::ranges::find(known, callee) != known.end() ||
+         (is_callable_[callee] && !called_back(function, block, call).empty());
+}
+
 bool SliceEffects::is_opaque(uint32_t function, uint32_t block,
                              const FunctionData::Call& call) const {
   const auto& calls = flow_.functions[function].blocks[block].calls;
@@ -214,9 +232,8 @@ bool SliceEffects::opaque_writes(uint32_t function, uint32_t block, const Functi
   return false;
 }
 
-bool SliceEffects::may_write(uint32_t function, const SliceTarget& target) const {
+bool SliceEffects::may_write(const Written& written, const SliceTarget& target) const {
   if (is_limited_) return true;
-  const Written& written = written_[function];
   switch (target.kind) {
     case TargetKind::parameter:
     case TargetKind::local:

@@ -40,9 +40,16 @@ class SliceEffects {
   SliceEffects(const ProgramFlow& flow, const std::vector<const FunctionData*>& data,
                const std::vector<std::vector<Ran>>& ran);
 
-  // Functions with data flow that a call may call, or that its callee may call back.
+  // Functions with data flow that a call may call.
   [[nodiscard]] const std::vector<uint32_t>& callees(uint32_t function, uint32_t block,
                                                      const FunctionData::Call& call) const;
+  // Functions with data flow that it may call, too, because it is not known what it calls, or that
+  // its callee may call back.
+  [[nodiscard]] const std::vector<uint32_t>& called_back(uint32_t function, uint32_t block,
+                                                         const FunctionData::Call& call) const;
+  // Whether the call may lead to activations of `callee`.
+  [[nodiscard]] bool may_call(uint32_t function, uint32_t block, const FunctionData::Call& call,
+                              uint32_t callee) const;
   // Whether the call may lead to code without data flow.
   [[nodiscard]] bool is_opaque(uint32_t function, uint32_t block,
                                const FunctionData::Call& call) const;
@@ -51,7 +58,13 @@ class SliceEffects {
                                    const FunctionData::Call& call, const SliceTarget& target) const;
   // Whether an activation of the function, or what it calls, may write a target that is no local
   // of it.
-  [[nodiscard]] bool may_write(uint32_t function, const SliceTarget& target) const;
+  [[nodiscard]] bool may_write(uint32_t function, const SliceTarget& target) const {
+    return may_write(written_[function], target);
+  }
+  // The same of all functions that code without data flow may call.
+  [[nodiscard]] bool may_callable_write(const SliceTarget& target) const {
+    return may_write(written_.back(), target);
+  }
   // What a local of the caller is to its callees.
   static SliceTarget for_callee(const SliceTarget& target);
   [[nodiscard]] bool may_have_run(uint32_t function, uint32_t block) const {
@@ -64,6 +77,10 @@ class SliceEffects {
     bool memory = false;            // through unknown pointers
     bool shared = false;            // globals that pointers lead to
   };
+  [[nodiscard]] uint32_t all_callable() const {
+    return static_cast<uint32_t>(written_.size() - 1);
+  }
+  [[nodiscard]] bool may_write(const Written& written, const SliceTarget& target) const;
   void find_callees(uint32_t function);
   void add_own(uint32_t function);
   bool join(uint32_t function, uint32_t callee);
@@ -72,10 +89,12 @@ class SliceEffects {
   const std::vector<const FunctionData*>& data_;
   const std::vector<std::vector<Ran>>& ran_;
   std::vector<uint32_t> callable_;  // functions that unknown code may call
-  // By function: callees of each call step, in the order of blocks and calls.
-  std::vector<std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>>> callees_;
+  std::vector<bool> is_callable_;
+  // By function; the last are all callable ones together.
   std::vector<Written> written_;
   std::vector<std::vector<uint32_t>> callers_;
+  // By function: callees of each call step, in the order of blocks and calls.
+  std::vector<std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>>> callees_;
   bool is_limited_ = false;  // too many variables and functions: all may write everything
 };
 
