@@ -81,6 +81,7 @@ class DataWriter {
 
   std::string write() {
     Bytes blocks;
+    next_value_ = static_cast<std::uint32_t>(function_.arg_size());
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       line_ = 0;
       scope_ = 0;
@@ -160,7 +161,7 @@ class DataWriter {
   // What the value of an operand depends on.
   void add_value(const llvm::Value& value, Items& uses) {
     if (const auto number = steps_.value(value)) {
-      uses.add(item_of(*number, csi::DataUse::kValue));
+      uses.add(item_of(csi::data_distance(next_value_, *number), csi::DataUse::kValue));
     } else if (const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(&value);
                instruction != nullptr && !steps_.is_step(*instruction)) {
       add_operands(*instruction, uses);
@@ -228,6 +229,7 @@ class DataWriter {
     write_head(step, kind, uses, out);
     uses.write(out);
     out.append(rest);
+    if (steps_.value(step)) ++next_value_;
   }
 
   // Kind, place, whether other steps use the result, and the number of uses.
@@ -330,6 +332,7 @@ class DataWriter {
   DataObjects objects_;
   DataSteps steps_;
   llvm::DenseMap<const llvm::BasicBlock*, std::size_t> index_;
+  std::uint32_t next_value_ = 0;  // number of the next result
   // Of the step before, in the same block.
   std::int64_t line_ = 0;
   std::size_t scope_ = 0;

@@ -58,7 +58,8 @@ std::string ending(const llvm::BasicBlock& block) {
 
 }  // namespace
 
-FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later) {
+FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later,
+                       bool records_data) {
   text_ = "unit\t" + function.getParent()->getSourceFileName() + "\n";
   if (is_local) text_ += "flag\tlocal\n";
   if (optimises_later) text_ += "flag\tlater\n";
@@ -90,6 +91,7 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
   }
   PathScopes scopes;
   text_ += calls + takes + scope_and_line_text(function, blocks, scopes);
+  if (!records_data) return;
   // Places of steps are among those of the text.
   std::string no_further_scopes;
   data_ = data_record_bytes(function, blocks_, [&](const llvm::DILocation& location) {
@@ -113,7 +115,7 @@ void FlowRecord::add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node,
 
 void FlowRecord::append(llvm::Function& function) const {
   const std::uint64_t key = append_text_record(function, csi::RecordKind::kFlow, text_);
-  append_keyed_record(function, csi::RecordKind::kData, key, data_);
+  if (!data_.empty()) append_keyed_record(function, csi::RecordKind::kData, key, data_);
 }
 
 void append_unit_record(llvm::Module& module) {

@@ -98,15 +98,17 @@ class DataReader {
   void read_uses(uint32_t number, FunctionData::Uses& uses) {
     for (; number != 0 && in_.ok(); --number) {
       const uint64_t item = in_.uleb("use");
-      if (item >> kDataUseBits > kMostIndex) reject("use");
-      const auto of = static_cast<uint32_t>(std::min(item >> kDataUseBits, kMostIndex));
       const auto use = static_cast<DataUse>(item & ((1U << kDataUseBits) - 1));
+      uint64_t of = item >> kDataUseBits;
+      if (use == DataUse::kValue) of = data_value(next_value_, of);
+      if (of > kMostIndex) return reject("use");
+      const auto index = static_cast<uint32_t>(of);
       if (use == DataUse::kValue) {
-        uses.values.push_back(of);
+        uses.values.push_back(index);
       } else if (use == DataUse::kAddress) {
-        uses.addresses.push_back(of);
+        uses.addresses.push_back(index);
       } else {
-        uses.contents.push_back(part(of, use));
+        uses.contents.push_back(part(index, use));
       }
     }
   }
@@ -182,6 +184,7 @@ class DataReader {
   }
 
   void read_blocks(FunctionData& data) {
+    next_value_ = data.parameters;
     for (uint32_t left = count("blocks"); left != 0 && in_.ok(); --left) {
       FunctionData::Block& block = data.blocks.emplace_back();
       line_ = 0;
@@ -191,7 +194,7 @@ class DataReader {
         FunctionData::Step step = read_step();
         if (step.call) step.call->number = calls++;
         if (step.value) {
-          step.value = data.parameters + static_cast<uint32_t>(data.results.size());
+          step.value = next_value_++;
           data.results.push_back({.block = static_cast<uint32_t>(data.blocks.size() - 1),
                                   .step = static_cast<uint32_t>(block.steps.size())});
         }
@@ -228,6 +231,7 @@ class DataReader {
   }
 
   LebCursor in_;
+  uint32_t next_value_ = 0;  // number of the next result
   uint32_t line_ = 0;  // of the step before in the block
   uint32_t scope_ = 0;
 };

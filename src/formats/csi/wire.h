@@ -75,6 +75,18 @@ enum class DataUse : std::uint8_t {
   kAddress = 3,   // of the object, not what is in it
 };
 
+// Values that are used are near those that are computed: a value's number is written as the distance
+// from the number of the next result; even: back, odd: forward.
+constexpr std::uint64_t data_distance(std::uint32_t next, std::uint32_t value) {
+  return value < next ? (std::uint64_t{next} - value - 1) * 2
+                      : (std::uint64_t{value} - next) * 2 + 1;
+}
+// The value; more than 32 bits if there can be none.
+constexpr std::uint64_t data_value(std::uint32_t next, std::uint64_t distance) {
+  return distance % 2 == 0 ? std::uint64_t{next} - distance / 2 - 1
+                           : std::uint64_t{next} + distance / 2;
+}
+
 // What a call may do, by what the compiler knows of the callee.
 inline constexpr unsigned kCallReads = 1;
 inline constexpr unsigned kCallWrites = 2;

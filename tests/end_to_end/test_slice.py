@@ -1,0 +1,182 @@
+"""telltale paths --slice: what a crash depends on, of real programs."""
+import json
+import re
+import subprocess
+
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
+from study_case import telltale
+
+SOURCE = SOURCE_DIR / "tests/programs/csi/slice.c"
+
+
+def marked(mark, source=SOURCE):
+    return {number for number, line in enumerate(source.read_text().splitlines(), 1) if f"/* {mark}" in line and number > 2}
+
+
+def instructions(program):
+    """The code of all sections, without addresses of data that moves with the debug sections."""
+    text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", program], check=True, capture_output=True, text=True).stdout
+    return text.split("\n", 3)[3]
+
+
+class Slice(SamplerCase):
+    def crashed(self, release, *words, source=SOURCE, arguments=(), name="slice"):
+        program = build(self.path(name), release, "--trace=pt.schema", "-silent", *words, source)
+        run(program, *arguments, env={"TELLTALE_PATHS": str(self.path("core"))})
+        return program
+
+    def sliced(self, program, *words):
+        done = telltale("paths", self.path("core"), "--program", program, "--slice", "--json", *words)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        return json.loads(done.stdout)["threads"][0]["slice"]
+
+    def lines(self, piece):
+        return {each["line"] for each in piece["lines"] if each["file"].endswith("slice.c")}
+
+    def test_has_what_the_crash_depends_on_and_nothing_that_is_unrelated(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O1", "-O2"):
+                with self.subTest(release=release, level=level):
+                    piece = self.sliced(self.crashed(release, level))
+                    lines = self.lines(piece)
+                    needed = marked("in the slice") | (marked("at -O0") if level == "-O0" else set())
+                    self.assertEqual(needed - lines, set())
+                    self.assertEqual(lines & marked("unrelated"), set())
+                    self.assertEqual(lines & marked("did not run"), set())
+                    self.assertLess(piece["blocks"], piece["static_blocks"])
+                    self.assertIsNone(piece["missing"])
+
+    def test_lines_have_their_place_and_reasons(self):
+        piece = self.sliced(self.crashed(RELEASES[-1], "-O0"))
+        (stop,) = marked("in the slice: it stops here")
+        first = piece["lines"][0]
+        self.assertEqual((first["frame"], first["function"], first["line"], first["distance"]), (0, "sum", stop, 0))
+        self.assertEqual(first["reasons"], [{"why": "stopped", "name": None, "function": None, "line": None}])
+        self.assertEqual([each["distance"] for each in piece["lines"]], sorted(each["distance"] for each in piece["lines"]))
+        by_text = {SOURCE.read_text().splitlines()[each["line"] - 1].split("/*")[0].strip(): each for each in piece["lines"]}
+        self.assertEqual(by_text["if (at->key < limit)"]["reasons"], [{"why": "decides", "name": None, "function": None, "line": stop}])
+        passed = {(each["why"], each["name"]) for each in by_text["int result = sum(list, bound);"]["reasons"]}
+        self.assertLessEqual({("calls", "sum"), ("passes", "list"), ("passes", "limit")}, passed)
+        self.assertEqual(by_text["return 2 * number;"]["frame"], None)
+        self.assertEqual({each["why"] for each in by_text["return 2 * number;"]["reasons"]}, {"returns"})
+        self.assertIn(("defines", "bound"), {(each["why"], each["name"]) for each in by_text["bound = to;"]["reasons"]} |
+                      {("defines", each["name"]) for each in by_text["bound = to;"]["reasons"] if each["why"] == "may define"})
+
+    def test_text(self):
+        program = self.crashed(RELEASES[-1], "-O0")
+        done = telltale("paths", self.path("core"), "--program", program, "--slice")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        (stop,) = marked("in the slice: it stops here")
+        self.assertRegex(done.stdout, rf"(?m)^#0 +sum at slice.c:{stop}  +total \+= \*at->value;.*\n +it stopped here$")
+        self.assertRegex(done.stdout, rf"(?m)^- +make at slice.c:\d+ .*\n +may define memory, used at line {stop} of sum")
+        self.assertRegex(done.stdout, r"(?m)^\d+ lines in \d+ blocks; with what did not run, \d+ lines in \d+ blocks$")
+
+    def test_programs_without_data_flow(self):
+        program = self.crashed(RELEASES[-1], "-O0", "-fno-trace-data")
+        piece = self.sliced(program)
+        self.assertEqual(piece["lines"], [])
+        self.assertRegex(piece["missing"], "does not say what its code reads and writes")
+        # Everything else still works.
+        done = telltale("paths", self.path("core"), "--program", program)
+        self.assertIn("it stops here", done.stdout)
+        done = telltale("paths", self.path("core"), "--program", program, "--slice")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stdout, "no slice: the program does not say")
+
+    def test_the_code_is_the_same_without_data_flow(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                for source in (SOURCE, SOURCE_DIR / "tests/programs/csi/crash_ways.c"):
+                    with self.subTest(release=release, level=level, source=source.name):
+                        words = ("--trace=pt.schema", "-silent", level, "-pthread")
+                        with_data = build(self.path("with"), release, *words, source)
+                        without = build(self.path("without"), release, *words, "-fno-trace-data", source)
+                        self.assertEqual(instructions(with_data), instructions(without))
+
+    def test_a_call_that_aborts(self):
+        source = self.path("aborts.c")
+        source.write_text("#include <stdlib.h>\n"
+                          "static int limit = 3;\n"
+                          "static int other;\n"
+                          "__attribute__((noinline)) static void check(int value, int note) {\n"
+                          "  other = note;\n"                       # 5
+                          "  if (value > limit)\n"                  # 6
+                          "    abort();\n"                          # 7
+                          "}\n"
+                          "int main(int argc, char **argv) {\n"
+                          "  int value = argc + 8;\n"               # 10
+                          "  int note = argc * 2;\n"                # 11
+                          "  limit = argc;\n"                       # 12
+                          "  check(value, note);\n"                 # 13
+                          "  return other;\n"
+                          "}\n")
+        for release in RELEASES:
+            piece = self.sliced(self.crashed(release, "-O0", source=source, name="aborts"))
+            self.assertEqual({each["line"] for each in piece["lines"]}, {6, 7, 10, 12, 13})
+
+    def test_exceptions_and_references(self):
+        source = self.path("throws.cc")
+        source.write_text("struct Box { int *value; };\n"
+                          "[[gnu::noinline]] static void fill(Box &box, int *with) {\n"
+                          "  box.value = with;\n"                   # 3
+                          "  if (with == nullptr) throw 1;\n"       # 4
+                          "}\n"
+                          "[[gnu::noinline]] static int use(const Box &box) {\n"
+                          "  return *box.value;\n"                  # 7
+                          "}\n"
+                          "int main(int argc, char **) {\n"
+                          "  int number = argc;\n"
+                          "  Box box{&number};\n"                   # 11
+                          "  try {\n"
+                          "    fill(box, argc > 5 ? &number : nullptr);\n"  # 13
+                          "  } catch (int) {\n"
+                          "  }\n"
+                          "  return use(box);\n"                    # 16
+                          "}\n")
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                with self.subTest(release=release, level=level):
+                    lines = {each["line"] for each in self.sliced(self.crashed(release, level, "-x", "c++", "-lstdc++", source=source,
+                                                                              name="throws"))["lines"]}
+                    self.assertLessEqual({3, 7, 13, 16}, lines)
+
+    def test_damaged_records(self):
+        """Rows D1 to D14, as far as they apply to a section: damaged bytes are reported, and the rest is read."""
+        program = self.crashed(RELEASES[-1], "-O0")
+        section = self.path("section")
+        subprocess.run(["objcopy", "--dump-section", f".debug_telltale_paths={section}", program], check=True)
+        whole = section.read_bytes()
+        data = [(begin, end) for begin, end, kind in records(whole) if kind == 9]
+        self.assertGreater(len(data), 4)
+        damaged = {
+            "cut": whole[:data[2][0] + 9],
+            "zeros": changed(whole, data[1], lambda old: bytes(len(old))),
+            "ones": changed(whole, data[1], lambda old: b"\xff" * len(old)),
+            "later version": changed(whole, data[1], lambda old: b"\x7f" + old[1:]),
+            "unknown key": changed(whole, data[1], lambda old: old, key=b"12345678"),
+            "huge count": changed(whole, data[0], lambda old: old[:2] + b"\xff\xff\xff\xff\x0f" + old[7:]),
+        }
+        for name, content in damaged.items():
+            with self.subTest(name):
+                section.write_bytes(content)
+                other = self.path("other")
+                subprocess.run(["objcopy", "--update-section", f".debug_telltale_paths={section}", program, other], check=True)
+                done = telltale("paths", self.path("core"), "--program", other, "--slice", "--json")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                document = json.loads(done.stdout)
+                is_silent = name in ("later version", "unknown key")
+                self.assertEqual(document["problems"] == [], is_silent, document["problems"])
+                self.assertIn("slice", document["threads"][0])
+
+
+def records(section):
+    begin = 0
+    while begin < len(section):
+        end = begin + 4 + int.from_bytes(section[begin:begin + 4], "little")
+        yield begin, end, section[begin + 4]
+        begin = end
+
+
+def changed(section, place, change, key=None):
+    begin, end = place
+    return section[:begin + 5] + (key or section[begin + 5:begin + 13]) + change(section[begin + 13:end]) + section[end:]
