@@ -9,8 +9,8 @@
 
 #include "analysis/paths/slice.h"
 #include "bytes/cursor.h"
-#include "formats/csi/data_record.h"
 #include "fuzz_checks.h"
+#include "import/csi/data_record.h"
 
 namespace {
 
@@ -92,7 +92,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::array<uint8_t, kShapeBytes> shape{};
   std::memcpy(shape.data(), data, shape.size());
   Cursor in(std::as_bytes(std::span(data, size)).subspan(kShapeBytes));
-  const auto read = csi::read_data_record(in);
+  const auto read = read_data_record(in);
   fuzz::require(!read || !in.error(), "a record that is read has no damage");
   if (!read) return 0;
   for (const FunctionData::Block& block : read->blocks) {

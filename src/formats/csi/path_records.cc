@@ -222,8 +222,7 @@ std::string_view text_of(Cursor& in) {
 
 class Reader {
  public:
-  Reader(PathRecords& records, PathRecords::DataFlow data_flow)
-      : records_(records), data_flow_(data_flow) {}
+  explicit Reader(PathRecords& records) : records_(records) {}
 
   void read(RecordKind kind, Cursor& in) {
     switch (kind) {
@@ -348,14 +347,14 @@ class Reader {
   }
 
   void read_data(Cursor& in) {
-    if (data_flow_ == PathRecords::DataFlow::skip) return;
-    const auto key = in.read<uint64_t>("key");
-    std::optional<FunctionData> data = read_data_record(in);
-    if (data) records_.data.push_back({.key = key, .data = *std::move(data)});
+    DataRecord data;
+    data.key = in.read<uint64_t>("key");
+    data.offset = in.offset();
+    data.bytes = in.take(in.left(), "data");
+    if (!in.error()) records_.data.push_back(data);
   }
 
   PathRecords& records_;
-  PathRecords::DataFlow data_flow_;
 };
 
 }  // namespace
@@ -378,9 +377,9 @@ std::optional<FrameOperand> parse_frame_operand(std::string_view text) {
 }
 
 PathRecords PathRecords::read(Bytes bytes, std::endian order, const std::string& file,
-                              uint64_t file_offset, ProblemLog& problems, DataFlow data_flow) {
+                              uint64_t file_offset, ProblemLog& problems) {
   PathRecords records;
-  Reader reader(records, data_flow);
+  Reader reader(records);
   Cursor in(bytes, order, file_offset);
   const auto complain = [&](Problem::Kind kind, uint64_t offset, const Cursor& where,
                             uint64_t lost) {

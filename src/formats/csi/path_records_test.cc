@@ -156,19 +156,16 @@ TEST(PathRecords, ThatAreDamagedAreLeftOutWithTheirPlace) {
   }
 }
 
-TEST(PathRecords, DataFlowIsReadIfItIsAskedFor) {
-  const std::string nothing("\1\0\0\0\0\0", 6);  // version 1, no blocks
-  const std::string bytes = record(9, number(uint64_t{8}) + nothing) +
-                            record(9, number(uint64_t{9}) + nothing.substr(0, 5)) +
-                            record(9, number(uint64_t{10}) + "\2later") + record(9, "short");
+TEST(PathRecords, OfDataFlowAreKeptAsBytes) {
+  const std::string bytes = record(9, number(uint64_t{8}) + "data") + record(9, "short");
   ProblemLog problems;
-  EXPECT_TRUE(PathRecords::read(as_bytes(bytes), std::endian::little, "f", 0, problems).data.empty());
-  EXPECT_EQ(problems.count(), 0U);
-  const PathRecords records = PathRecords::read(as_bytes(bytes), std::endian::little, "f", 0,
-                                                problems, PathRecords::DataFlow::read);
-  EXPECT_EQ(problems.count(), 2U);
+  const PathRecords records =
+      PathRecords::read(as_bytes(bytes), std::endian::little, "f", 100, problems);
+  EXPECT_EQ(problems.count(), 1U);
   ASSERT_EQ(records.data.size(), 1U);
   EXPECT_EQ(records.data[0].key, 8U);
+  EXPECT_EQ(records.data[0].bytes.size(), 4U);
+  EXPECT_EQ(records.data[0].offset, 113U);
 }
 
 std::string coverage(const std::string& text) { return record(5, number(uint64_t{0xC0FE}) + text); }

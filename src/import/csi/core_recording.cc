@@ -22,6 +22,7 @@
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
 #include "import/csi/core_coverage.h"
+#include "import/csi/data_record.h"
 #include "import/csi/frame_decoder.h"
 #include "import/csi/path_graphs.h"
 #include "import/csi/path_positions.h"
@@ -41,7 +42,20 @@ namespace {
 
 constexpr std::string_view kMachineBlocks = ".llvm_bb_addr_map";
 
-using DataFlow = csi::PathRecords::DataFlow;
+// Data flow is decoded only where it is needed: it is half as large as all other records.
+enum class DataFlow : uint8_t { skip, read };
+
+void read_data(const std::vector<csi::DataRecord>& records, std::endian order,
+               const std::string& file, ModulePaths& module, ProblemLog& problems) {
+  for (const csi::DataRecord& record : records) {
+    Cursor in(record.bytes, order, record.offset);
+    std::optional<FunctionData> data = read_data_record(in);
+    if (data) module.data.try_emplace(record.key, *std::move(data));
+    if (in.error())
+      problems.add({Problem::Kind::corruption, record.offset, file, "data record",
+                    in.error()->detail, record.bytes.size()});
+  }
+}
 
 // The metadata of the programs of a core file.
 std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::endian order,
@@ -58,8 +72,8 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
     return std::as_bytes(std::span(section.bytes));
   };
   for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
-    csi::PathRecords records = csi::PathRecords::read(bytes_of(section), order, section.file,
-                                                      section.offset, problems, data_flow);
+    csi::PathRecords records =
+        csi::PathRecords::read(bytes_of(section), order, section.file, section.offset, problems);
     for (const csi::SkippedFunction& skipped : records.skipped)
       modules[section.module].skipped.emplace(skipped.symbol, skipped.reason);
     for (const csi::PathFunctionRecord& function : records.functions)
@@ -68,7 +82,8 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
       modules[section.module].coverage.emplace(record.symbol, std::move(record));
     std::ranges::move(records.flows, std::back_inserter(modules[section.module].flows));
     std::ranges::move(records.units, std::back_inserter(modules[section.module].units));
-    std::ranges::move(records.data, std::back_inserter(modules[section.module].data));
+    if (data_flow == DataFlow::read)
+      read_data(records.data, order, section.file, modules[section.module], problems);
     std::ranges::stable_sort(records.frames, {}, &csi::PathFrameRecord::address);
     modules[section.module].frames = std::move(records.frames);
     read[section.module] = {.functions = std::move(records.functions),

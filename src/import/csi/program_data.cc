@@ -5,7 +5,6 @@
 #include <span>
 #include <string_view>
 #include <tuple>
-#include <unordered_map>
 
 #include "import/csi/library_calls.h"
 
@@ -106,19 +105,15 @@ void add_library_effects(const FlowFunctions& functions, const FlowRecord& recor
 
 std::vector<const FunctionData*> data_of_functions(const FlowFunctions& functions,
                                                    std::map<std::string, ModulePaths>& modules) {
-  std::map<std::string, std::unordered_map<uint64_t, FunctionData*>> by_key;
-  for (auto& [module, paths] : modules)
-    for (csi::DataRecord& record : paths.data)
-      by_key[module].try_emplace(record.key, &record.data);
   std::vector<FunctionData*> all;
   for (const FlowFunction& function : functions.functions()) {
     FunctionData* found = nullptr;
-    const auto& of_module = by_key[function.module];
+    auto& of_module = modules[function.module].data;
     for (const FlowRecord* const copy : function.copies) {
       const auto record = of_module.find(copy->key);
-      if (record == of_module.end() || record->second->blocks.size() != copy->blocks.size())
+      if (record == of_module.end() || record->second.blocks.size() != copy->blocks.size())
         continue;
-      found = record->second;
+      found = &record->second;
       add_library_effects(functions, *copy, function.module, *found);
       break;
     }

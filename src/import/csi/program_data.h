@@ -11,8 +11,8 @@
 namespace telltale {
 
 // The data flow of each function of a program, by the index of FlowFunctions; null: not known. Says
-// which objects are the same variable, and what library functions do. Takes the records out of
-// `modules`, which then own what the result points to.
+// which objects are the same variable, and what library functions do. `modules` own what the result
+// points to.
 std::vector<const FunctionData*> data_of_functions(const FlowFunctions& functions,
                                                    std::map<std::string, ModulePaths>& modules);
 

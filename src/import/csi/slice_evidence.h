@@ -14,7 +14,7 @@
 
 namespace telltale {
 
-// The slice from where threads[thread] stopped. Takes the data flow out of `modules`.
+// The slice from where threads[thread] stopped. Completes the data flow of `modules`.
 ProgramSlice slice_of_thread(const CoreFile& core, const CoreStacks& stacks,
                              std::map<std::string, ModulePaths>& modules,
                              const std::vector<FlaggedRecord>& flags,

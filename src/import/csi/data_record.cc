@@ -1,4 +1,4 @@
-#include "formats/csi/data_record.h"
+#include "import/csi/data_record.h"
 
 #include <algorithm>
 #include <limits>
@@ -8,8 +8,12 @@
 #include "bytes/leb_cursor.h"
 #include "formats/csi/wire.h"
 
-namespace telltale::csi {
+namespace telltale {
 namespace {
+
+using csi::DataStep;
+using csi::DataUse;
+using csi::kDataUseBits;
 
 constexpr uint64_t kMostIndex = std::numeric_limits<uint32_t>::max() - 1;
 
@@ -19,7 +23,7 @@ class DataReader {
 
   FunctionData read() {
     FunctionData data;
-    data.takes_memory = (in_.byte("flags") & kTakesMemory) != 0;
+    data.takes_memory = (in_.byte("flags") & csi::kTakesMemory) != 0;
     data.parameters = index("parameters");
     read_names(data);
     read_objects(data);
@@ -57,22 +61,22 @@ class DataReader {
     data.objects.push_back({.storage = FunctionData::Storage::memory, .name = {}});
     for (uint32_t left = count("objects"); left != 0 && in_.ok(); --left) {
       FunctionData::Object object;
-      switch (static_cast<Storage>(in_.byte("storage"))) {
-        case Storage::kLocal:
+      switch (static_cast<csi::Storage>(in_.byte("storage"))) {
+        case csi::Storage::kLocal:
           object.storage = FunctionData::Storage::local;
           break;
-        case Storage::kSharedLocal:
+        case csi::Storage::kSharedLocal:
           object.storage = FunctionData::Storage::shared_local;
           break;
-        case Storage::kPrivateGlobal:
+        case csi::Storage::kPrivateGlobal:
           object.storage = FunctionData::Storage::private_global;
           object.is_of_unit = true;
           break;
-        case Storage::kUnitGlobal:
+        case csi::Storage::kUnitGlobal:
           object.storage = FunctionData::Storage::global;
           object.is_of_unit = true;
           break;
-        case Storage::kGlobal:
+        case csi::Storage::kGlobal:
           object.storage = FunctionData::Storage::global;
           break;
         default:
@@ -100,7 +104,7 @@ class DataReader {
       const uint64_t item = in_.uleb("use");
       const auto use = static_cast<DataUse>(item & ((1U << kDataUseBits) - 1));
       uint64_t of = item >> kDataUseBits;
-      if (use == DataUse::kValue) of = data_value(next_value_, of);
+      if (use == DataUse::kValue) of = csi::data_value(next_value_, of);
       if (of > kMostIndex) return reject("use");
       const auto index = static_cast<uint32_t>(of);
       if (use == DataUse::kValue) {
@@ -125,9 +129,9 @@ class DataReader {
 
   void read_call(FunctionData::Call& call) {
     const unsigned effects = in_.byte("effects of a call");
-    call.reads = (effects & kCallReads) != 0;
-    call.writes = (effects & kCallWrites) != 0;
-    call.arguments_only = (effects & kCallArgumentsOnly) != 0;
+    call.reads = (effects & csi::kCallReads) != 0;
+    call.writes = (effects & csi::kCallWrites) != 0;
+    call.arguments_only = (effects & csi::kCallArgumentsOnly) != 0;
     for (uint32_t left = count("arguments"); left != 0 && in_.ok(); --left)
       read_uses(count("uses of an argument"), call.arguments.emplace_back());
   }
@@ -135,18 +139,18 @@ class DataReader {
   FunctionData::Step read_step() {
     FunctionData::Step step;
     const unsigned head = in_.byte("step");
-    const auto kind = static_cast<DataStep>(head & kDataKindMask);
+    const auto kind = static_cast<DataStep>(head & csi::kDataKindMask);
     if (kind > DataStep::kEffect) reject("step");
-    if ((head & kDataHasScope) != 0) scope_ = index("scope");
-    if ((head & (kDataHasLine | kDataHasScope)) != 0) {
+    if ((head & csi::kDataHasScope) != 0) scope_ = index("scope");
+    if ((head & (csi::kDataHasLine | csi::kDataHasScope)) != 0) {
       // Wraps around for numbers that no compiler writes.
       line_ = static_cast<uint32_t>(line_ + static_cast<uint64_t>(in_.sleb("line")));
     }
     step.scope = scope_;
     step.line = line_;
-    if ((head & kDataHasResult) != 0) step.value = 0;  // numbered later
-    uint32_t uses = head >> kDataUsesShift;
-    if (uses == kDataManyUses) uses = count("uses");
+    if ((head & csi::kDataHasResult) != 0) step.value = 0;  // numbered later
+    uint32_t uses = head >> csi::kDataUsesShift;
+    if (uses == csi::kDataManyUses) uses = count("uses");
     read_uses(uses, step.uses);
     switch (kind) {
       case DataStep::kValue:
@@ -241,7 +245,7 @@ class DataReader {
 std::optional<FunctionData> read_data_record(Cursor& in) {
   const auto version = in.read<uint8_t>("version");
   const Bytes bytes = in.take(in.left(), "data");
-  if (in.error() || version != kDataVersion) return std::nullopt;
+  if (in.error() || version != csi::kDataVersion) return std::nullopt;
   DataReader reader(bytes);
   FunctionData data = reader.read();
   if (reader.in().ok()) return data;
@@ -251,4 +255,4 @@ std::optional<FunctionData> read_data_record(Cursor& in) {
   return std::nullopt;
 }
 
-}  // namespace telltale::csi
+}  // namespace telltale

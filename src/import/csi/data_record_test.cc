@@ -1,9 +1,10 @@
-#include "formats/csi/data_record.h"
+#include "import/csi/data_record.h"
 
 #include <gtest/gtest.h>
 
 #include <bit>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,10 @@
 #include "bytes/cursor.h"
 #include "formats/csi/wire.h"
 
-namespace telltale::csi {
+namespace telltale {
 namespace {
+
+using namespace csi;  // NOLINT(google-build-using-namespace): the names of the layout
 
 using Record = std::vector<uint8_t>;
 
@@ -170,4 +173,4 @@ TEST(DataRecord, APartOfTooManyBytesMayBeAnything) {
 }
 
 }  // namespace
-}  // namespace telltale::csi
+}  // namespace telltale
