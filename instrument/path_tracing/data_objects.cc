@@ -67,7 +67,8 @@ DataObjects::DataObjects(const llvm::Function& function)
     for (const llvm::Instruction& instruction : block) {
       for (const llvm::DbgRecord& record : instruction.getDbgRecordRange()) {
         const auto* const variable = llvm::dyn_cast<llvm::DbgVariableRecord>(&record);
-        if (variable == nullptr || variable->getType() != llvm::DbgVariableRecord::LocationType::Declare)
+        if (variable == nullptr ||
+            variable->getType() != llvm::DbgVariableRecord::LocationType::Declare)
           continue;
         const llvm::Value* const address = variable->getVariableLocationOp(0);
         if (address != nullptr) names_.try_emplace(address, variable->getVariable()->getName());

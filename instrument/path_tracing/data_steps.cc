@@ -39,8 +39,8 @@ bool is_always_step(const llvm::Instruction& instruction) {
 
 auto place_of(const llvm::Instruction& instruction) {
   const llvm::DILocation* const location = instruction.getDebugLoc().get();
-  if (location == nullptr) return std::tuple(0U, static_cast<const void*>(nullptr), 
-                                             static_cast<const void*>(nullptr));
+  if (location == nullptr)
+    return std::tuple(0U, static_cast<const void*>(nullptr), static_cast<const void*>(nullptr));
   return std::tuple(location->getLine(),
                     static_cast<const void*>(location->getScope()->getSubprogram()),
                     static_cast<const void*>(location->getInlinedAt()));
@@ -102,10 +102,9 @@ void DataSteps::choose(const llvm::BasicBlock& block) {
       if (const auto part = used_by.find(user); part != used_by.end()) use = part->second;
     }
     // What is read must be what it is when the step begins.
-    const bool is_part =
-        use.step != nullptr &&
-        (!has_line(instruction) || place_of(instruction) == place_of(*use.step)) &&
-        (!instruction.mayReadFromMemory() || use.writes == writes[&instruction]);
+    const bool is_part = use.step != nullptr &&
+                         (!has_line(instruction) || place_of(instruction) == place_of(*use.step)) &&
+                         (!instruction.mayReadFromMemory() || use.writes == writes[&instruction]);
     if (is_part) {
       used_by[&instruction] = use;
     } else {

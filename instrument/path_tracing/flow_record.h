@@ -25,7 +25,8 @@ class FlowRecord {
   // that of the function's record.
   void add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node, std::uint64_t first_id,
                  std::uint64_t key);
-  // Writes the record, and that of the data flow, into the section. `function`: the one that it was made of.
+  // Writes the record, and that of the data flow, into the section. `function`: the one that it was
+  // made of.
   void append(llvm::Function& function) const;
 
  private:

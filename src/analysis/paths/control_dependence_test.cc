@@ -86,8 +86,7 @@ TEST(ControlDependence, IsWhatTheDefinitionSays) {
       std::set<std::pair<uint32_t, uint32_t>> expected;
       for (uint32_t from = 0; from < count; ++from) {
         for (const uint32_t to : edges[from]) {
-          const bool is_certain_before =
-              from != block && post_dominates(edges, block, from);
+          const bool is_certain_before = from != block && post_dominates(edges, block, from);
           if (post_dominates(edges, block, to) && !is_certain_before && edges[from].size() > 1)
             expected.insert({from, to});
         }

@@ -22,14 +22,14 @@ struct SliceEvidence {
     // Sequences of blocks that it may have run last; each ends with a block that it may have
     // stopped in. One of them is right. Empty: nothing is known of the order.
     std::vector<std::vector<uint32_t>> ways = {};
-    bool is_whole = false;                 // the ways begin with the entry
-    std::vector<uint32_t> stopped_in = {}; // without ways: it may be in these; none: in any
+    bool is_whole = false;                  // the ways begin with the entry
+    std::vector<uint32_t> stopped_in = {};  // without ways: it may be in these; none: in any
     uint32_t line = 0;            // of the instruction, or of the call that it is in; 0: unknown
     bool is_in_call = false;      // otherwise it stopped at an instruction of its own
     bool called_directly = true;  // it called the frame before it, without other code between
   };
-  std::vector<Frame> frames;           // of one thread, the innermost first
-  std::vector<std::vector<Ran>> ran;   // ProgramBlocks::functions
+  std::vector<Frame> frames;          // of one thread, the innermost first
+  std::vector<std::vector<Ran>> ran;  // ProgramBlocks::functions
   // Threads or signal handlers may write memory at any time.
   bool others_write = false;
 };
@@ -37,18 +37,18 @@ struct SliceEvidence {
 // Steps that may have made the program stop as it did.
 struct Slice {
   enum class Why : uint8_t {
-    stopped,      // it stopped at this step
-    calls,        // it called a function of the stack
-    defines,      // it defines what a step of the slice uses
-    may_define,   // the same, if it writes what is used at all
-    passes,       // it passes a parameter that is used
-    returns,      // its result is used
-    decides,      // it decides whether a step of the slice runs
+    stopped,     // it stopped at this step
+    calls,       // it called a function of the stack
+    defines,     // it defines what a step of the slice uses
+    may_define,  // the same, if it writes what is used at all
+    passes,      // it passes a parameter that is used
+    returns,     // its result is used
+    decides,     // it decides whether a step of the slice runs
   };
   struct Reason {
     Why why = Why::stopped;
-    std::string name;   // what is defined or passed, which function is called; empty: unknown
-    uint32_t line = 0;  // of the step of the slice that needs it; 0: unknown
+    std::string name;       // what is defined or passed, which function is called; empty: unknown
+    uint32_t line = 0;      // of the step of the slice that needs it; 0: unknown
     uint32_t function = 0;  // of that step
     bool operator==(const Reason&) const = default;
   };
@@ -57,7 +57,7 @@ struct Slice {
     uint32_t function = 0;
     uint32_t block = 0;
     uint32_t step = 0;
-    uint32_t distance = 0;  // dependences between it and the stop
+    uint32_t distance = 0;        // dependences between it and the stop
     std::vector<Reason> reasons;  // the nearest first; some may be left out
   };
   std::vector<Step> steps;  // the nearest first

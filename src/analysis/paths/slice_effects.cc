@@ -189,17 +189,17 @@ bool SliceEffects::join(uint32_t function, uint32_t callee) {
 
 const std::vector<uint32_t>& SliceEffects::callees(uint32_t function, uint32_t block,
                                                    const FunctionData::Call& call) const {
-  static const std::vector<uint32_t> none;
+  static const std::vector<uint32_t> kNoCallees;
   const auto found = callees_[function].find({block, call.number});
-  return found == callees_[function].end() ? none : found->second;
+  return found == callees_[function].end() ? kNoCallees : found->second;
 }
 
 const std::vector<uint32_t>& SliceEffects::called_back(uint32_t function, uint32_t block,
                                                        const FunctionData::Call& call) const {
-  static const std::vector<uint32_t> none;
+  static const std::vector<uint32_t> kNoCallees;
   const auto& calls = flow_.functions[function].blocks[block].calls;
   const bool is_known = call.number < calls.size() && calls[call.number].is_known;
-  return is_known || !call.calls_back ? none : callable_;
+  return is_known || !call.calls_back ? kNoCallees : callable_;
 }
 
 bool SliceEffects::may_call(uint32_t function, uint32_t block, const FunctionData::Call& call,

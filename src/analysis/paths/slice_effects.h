@@ -77,9 +77,7 @@ class SliceEffects {
     bool memory = false;            // through unknown pointers
     bool shared = false;            // globals that pointers lead to
   };
-  [[nodiscard]] uint32_t all_callable() const {
-    return static_cast<uint32_t>(written_.size() - 1);
-  }
+  [[nodiscard]] uint32_t all_callable() const { return static_cast<uint32_t>(written_.size() - 1); }
   [[nodiscard]] bool may_write(const Written& written, const SliceTarget& target) const;
   void find_callees(uint32_t function);
   void add_own(uint32_t function);

@@ -64,10 +64,7 @@ class Program {
   [[nodiscard]] SliceEvidence stopped_at(uint32_t block, uint32_t line) const {
     SliceEvidence told;
     for (const FunctionData& data : data_) told.ran.emplace_back(data.blocks.size(), Ran::maybe);
-    told.frames = {{.function = 0,
-                    .blocks = told.ran[0],
-                    .stopped_in = {block},
-                    .line = line}};
+    told.frames = {{.function = 0, .blocks = told.ran[0], .stopped_in = {block}, .line = line}};
     return told;
   }
   [[nodiscard]] Slice slice(const SliceEvidence& evidence) const {
@@ -107,11 +104,11 @@ TEST(Slice, ADefinitionOfAPartHidesOnlyThatPart) {
 
 TEST(Slice, PointersLeadToSharedObjectsOnly) {
   Program program;
-  program.add({{.returns = true}},
-              {{writes(1, all_of(kA)), writes(2, all_of(kShared)), writes(3, all_of(kGlobal)),
-                writes(4, some_of(kMemory)), writes(5, all_of(kB), {some_of(kA)}),
-                writes(6, all_of(kB), {some_of(kShared)}),
-                writes(7, all_of(kB), {some_of(kMemory)})}});
+  program.add(
+      {{.returns = true}},
+      {{writes(1, all_of(kA)), writes(2, all_of(kShared)), writes(3, all_of(kGlobal)),
+        writes(4, some_of(kMemory)), writes(5, all_of(kB), {some_of(kA)}),
+        writes(6, all_of(kB), {some_of(kShared)}), writes(7, all_of(kB), {some_of(kMemory)})}});
   EXPECT_EQ(program.lines(program.stopped_at(0, 5)), (Lines{1, 5}));
   EXPECT_EQ(program.lines(program.stopped_at(0, 6)), (Lines{2, 4, 6}));
   EXPECT_EQ(program.lines(program.stopped_at(0, 7)), (Lines{2, 3, 4, 7}));
@@ -169,7 +166,8 @@ TEST(Slice, AWayThatFollowsNoEdgesIsNotUsed) {
   EXPECT_EQ(program.lines(evidence), (Lines{1, 2, 3, 4, 5}));
 }
 
-Step calls(uint32_t line, std::vector<FunctionData::Uses> arguments, std::optional<uint32_t> value) {
+Step calls(uint32_t line, std::vector<FunctionData::Uses> arguments,
+           std::optional<uint32_t> value) {
   FunctionData::Call call;
   call.arguments = std::move(arguments);
   return {.kind = StepKind::call, .line = line, .value = value, .call = std::move(call)};

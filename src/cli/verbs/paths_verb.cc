@@ -58,9 +58,9 @@ int answer(const Recording& recording, const CallFilter& filter, const PathsOpti
   const StackPaths& stacks = *recording.paths_in_frames();
   ProblemLog problems;
   problems.merge(recording.problems());
-  Result<std::vector<ThreadPaths>> threads =
-      options.slice ? stacks.thread_paths_and_slice(filter, problems)
-                    : stacks.thread_paths_and_blocks(problems);
+  Result<std::vector<ThreadPaths>> threads = options.slice
+                                                 ? stacks.thread_paths_and_slice(filter, problems)
+                                                 : stacks.thread_paths_and_blocks(problems);
   if (!threads) return report_error(threads.error());
   const bool has_threads = !threads->empty();
   const std::vector<ThreadPaths> chosen = choose_paths(*std::move(threads), filter);

@@ -75,8 +75,8 @@ enum class DataUse : std::uint8_t {
   kAddress = 3,   // of the object, not what is in it
 };
 
-// Values that are used are near those that are computed: a value's number is written as the distance
-// from the number of the next result; even: back, odd: forward.
+// Values that are used are near those that are computed: a value's number is written as the
+// distance from the number of the next result; even: back, odd: forward.
 constexpr std::uint64_t data_distance(std::uint32_t next, std::uint32_t value) {
   return value < next ? (std::uint64_t{next} - value - 1) * 2
                       : (std::uint64_t{value} - next) * 2 + 1;

@@ -274,8 +274,8 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
   return threads;
 }
 
-Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_slice(
-    const CallFilter& filter, ProblemLog& problems) const {
+Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_slice(const CallFilter& filter,
+                                                                       ProblemLog& problems) const {
   PathGraphs graphs;
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());

@@ -236,7 +236,7 @@ class DataReader {
 
   LebCursor in_;
   uint32_t next_value_ = 0;  // number of the next result
-  uint32_t line_ = 0;  // of the step before in the block
+  uint32_t line_ = 0;        // of the step before in the block
   uint32_t scope_ = 0;
 };
 

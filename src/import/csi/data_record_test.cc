@@ -45,26 +45,60 @@ constexpr uint8_t item(uint8_t number, DataUse use) {
 
 // int f(int n) { int a; a = n; g(&a, a); return global; } with a branch and a phi beside it.
 Record record() {
-  return {kDataVersion, kTakesMemory,
-          1,                       // parameters
-          1, 0, 'n', 0,            // names
-          2, 2, 'a', 0,            // objects: a shared local
-          5, 'g', 'l', 0,          // a global
-          2,                       // blocks
-          3,                       // steps of the first
-          head(DataStep::kStore, 1, kDataHasLine), 7, back(0),
+  return {kDataVersion,
+          kTakesMemory,
+          1,  // parameters
+          1,
+          0,
+          'n',
+          0,  // names
+          2,
+          2,
+          'a',
+          0,  // objects: a shared local
+          5,
+          'g',
+          'l',
+          0,  // a global
+          2,  // blocks
+          3,  // steps of the first
+          head(DataStep::kStore, 1, kDataHasLine),
+          7,
+          back(0),
           item(1, DataUse::kValue),
-          head(DataStep::kCall, 0, kDataHasResult | kDataHasLine | kDataHasScope), 3, 1,
-          kCallReads | kCallWrites, 2,
-          1, item(1, DataUse::kAddress),
-          1, item(1, DataUse::kRange), 4, 8,
-          head(DataStep::kBranch, 1), item(2, DataUse::kContents),
-          3,                       // steps of the second
-          head(DataStep::kPhi, 0, kDataHasResult), 1, 0, 1, back(0),
-          head(DataStep::kEffect, kDataManyUses, kDataHasLine), 0x76, 4,
-          back(2), back(1), back(0), item(0, DataUse::kContents),
-          2, item(0, DataUse::kContents), item(2, DataUse::kRange), 0, 4,
-          head(DataStep::kReturn, 1), back(0)};
+          head(DataStep::kCall, 0, kDataHasResult | kDataHasLine | kDataHasScope),
+          3,
+          1,
+          kCallReads | kCallWrites,
+          2,
+          1,
+          item(1, DataUse::kAddress),
+          1,
+          item(1, DataUse::kRange),
+          4,
+          8,
+          head(DataStep::kBranch, 1),
+          item(2, DataUse::kContents),
+          3,  // steps of the second
+          head(DataStep::kPhi, 0, kDataHasResult),
+          1,
+          0,
+          1,
+          back(0),
+          head(DataStep::kEffect, kDataManyUses, kDataHasLine),
+          0x76,
+          4,
+          back(2),
+          back(1),
+          back(0),
+          item(0, DataUse::kContents),
+          2,
+          item(0, DataUse::kContents),
+          item(2, DataUse::kRange),
+          0,
+          4,
+          head(DataStep::kReturn, 1),
+          back(0)};
 }
 
 TEST(DataRecord, IsRead) {
@@ -91,9 +125,9 @@ TEST(DataRecord, IsRead) {
   EXPECT_TRUE(steps[1].call->reads && steps[1].call->writes && !steps[1].call->arguments_only);
   ASSERT_EQ(steps[1].call->arguments.size(), 2U);
   EXPECT_EQ(steps[1].call->arguments[0].addresses, std::vector<uint32_t>{1});
-  EXPECT_EQ(steps[1].call->arguments[1].contents,
-            (std::vector<FunctionData::Part>{
-                {.object = 1, .begin = 4, .end = 12, .is_exact = true}}));
+  EXPECT_EQ(
+      steps[1].call->arguments[1].contents,
+      (std::vector<FunctionData::Part>{{.object = 1, .begin = 4, .end = 12, .is_exact = true}}));
   EXPECT_EQ(steps[2].line, 8U);
   const auto& more = data.blocks[1].steps;
   ASSERT_EQ(more.size(), 3U);
@@ -164,9 +198,29 @@ TEST(DataRecord, ThatNamesWhatDoesNotExistIsDamaged) {
 }
 
 TEST(DataRecord, APartOfTooManyBytesMayBeAnything) {
-  const Record huge = {1, 0, 0, 0, 1, 1, 'x', 0, 1, 1, head(DataStep::kStore, 0),
-                       item(1, DataUse::kRange), 2, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF,
-                       0xFF, 0xFF, 0x01};
+  const Record huge = {1,
+                       0,
+                       0,
+                       0,
+                       1,
+                       1,
+                       'x',
+                       0,
+                       1,
+                       1,
+                       head(DataStep::kStore, 0),
+                       item(1, DataUse::kRange),
+                       2,
+                       0xFF,
+                       0xFF,
+                       0xFF,
+                       0xFF,
+                       0xFF,
+                       0xFF,
+                       0xFF,
+                       0xFF,
+                       0xFF,
+                       0x01};
   const Read it = read(text_of(huge));
   ASSERT_TRUE(it.data.has_value());
   EXPECT_EQ(it.data->blocks[0].steps[0].writes, (std::vector<FunctionData::Part>{{.object = 1}}));

@@ -8,9 +8,23 @@ namespace {
 
 // Sorted. They use what their arguments are or point to, write none of the program's memory, and
 // call nothing of the program. Those that print have memory of their own.
-constexpr auto kOnlyRead = std::to_array<std::string_view>({"abort", "abs", "acos", "asin", "atan", "atan2", "atof", "atoi", "atol", "atoll", "calloc", "ceil", "clock", "close", "cos", "cosh", "exit", "exp", "fabs", "fflush", "floor", "fmod", "fopen", "fprintf", "fputc", "fputs", "fwrite", "getenv", "getpid", "isalnum", "isalpha", "isatty", "isdigit", "islower", "isprint", "isspace", "isupper", "isxdigit", "labs", "llabs", "log", "log10", "malloc", "memchr", "memcmp", "open", "perror", "pow", "printf", "putc", "putchar", "puts", "rand", "round", "sin", "sinh", "sqrt", "srand", "strcasecmp", "strchr", "strcmp", "strcoll", "strcspn", "strdup", "strlen", "strncasecmp", "strncmp", "strndup", "strnlen", "strpbrk", "strrchr", "strspn", "strstr", "tan", "tanh", "tolower", "toupper", "trunc", "write"});
+constexpr auto kOnlyRead = std::to_array<std::string_view>(
+    {"abort",   "abs",         "acos",       "asin",    "atan",    "atan2",    "atof",    "atoi",
+     "atol",    "atoll",       "calloc",     "ceil",    "clock",   "close",    "cos",     "cosh",
+     "exit",    "exp",         "fabs",       "fflush",  "floor",   "fmod",     "fopen",   "fprintf",
+     "fputc",   "fputs",       "fwrite",     "getenv",  "getpid",  "isalnum",  "isalpha", "isatty",
+     "isdigit", "islower",     "isprint",    "isspace", "isupper", "isxdigit", "labs",    "llabs",
+     "log",     "log10",       "malloc",     "memchr",  "memcmp",  "open",     "perror",  "pow",
+     "printf",  "putc",        "putchar",    "puts",    "rand",    "round",    "sin",     "sinh",
+     "sqrt",    "srand",       "strcasecmp", "strchr",  "strcmp",  "strcoll",  "strcspn", "strdup",
+     "strlen",  "strncasecmp", "strncmp",    "strndup", "strnlen", "strpbrk",  "strrchr", "strspn",
+     "strstr",  "tan",         "tanh",       "tolower", "toupper", "trunc",    "write"});
 // Sorted. They write what their arguments point to, and nothing else. Freed memory may be read.
-constexpr auto kArgumentsOnly = std::to_array<std::string_view>({"fclose", "fgetc", "fgets", "fread", "free", "fscanf", "getc", "getline", "memccpy", "memcpy", "memmove", "memset", "read", "realloc", "snprintf", "sprintf", "sscanf", "stpcpy", "strcat", "strcpy", "strncat", "strncpy", "strtod", "strtok_r", "strtol", "strtoll", "strtoul", "strtoull", "vsnprintf", "vsprintf"});
+constexpr auto kArgumentsOnly = std::to_array<std::string_view>(
+    {"fclose",  "fgetc",   "fgets",   "fread",    "free",      "fscanf",  "getc",     "getline",
+     "memccpy", "memcpy",  "memmove", "memset",   "read",      "realloc", "snprintf", "sprintf",
+     "sscanf",  "stpcpy",  "strcat",  "strcpy",   "strncat",   "strncpy", "strtod",   "strtok_r",
+     "strtol",  "strtoll", "strtoul", "strtoull", "vsnprintf", "vsprintf"});
 static_assert(std::ranges::is_sorted(kOnlyRead));
 static_assert(std::ranges::is_sorted(kArgumentsOnly));
 

@@ -81,7 +81,8 @@ void number_variables(const FlowFunctions& functions,
       const bool is_unclear = object.is_of_unit && unclear.has(function.module, unit, object.name);
       const std::tuple key(object.is_of_unit ? function.module : std::string(),
                            object.is_of_unit && !is_unclear ? unit : std::string(), object.name);
-      object.variable = numbers.try_emplace(key, static_cast<uint32_t>(numbers.size())).first->second;
+      object.variable =
+          numbers.try_emplace(key, static_cast<uint32_t>(numbers.size())).first->second;
       if (is_unclear) make_inexact(*all[f], i);
     }
   }

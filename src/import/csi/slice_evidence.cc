@@ -22,7 +22,8 @@ using csi::FlowRecord;
 // They make other code run at any time.
 constexpr auto kMakeOthersRun = std::to_array<std::string_view>(
     {"pthread_create", "thrd_create", "clone", "signal", "sigaction", "bsd_signal", "sigset",
-     "timer_create", "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_"
+     "timer_create",
+     "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_"
      "EEPFvvE"});
 
 bool may_others_write(const FlowFunctions& functions, size_t threads) {
@@ -142,8 +143,7 @@ class Lines {
 
 size_t blocks_of(const Slice& slice) {
   std::set<std::tuple<std::optional<size_t>, uint32_t, uint32_t>> blocks;
-  for (const Slice::Step& step : slice.steps)
-    blocks.emplace(step.frame, step.function, step.block);
+  for (const Slice::Step& step : slice.steps) blocks.emplace(step.frame, step.function, step.block);
   return blocks.size();
 }
 

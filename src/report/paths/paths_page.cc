@@ -209,8 +209,8 @@ class StepsWriter {
   void write_slice(const ThreadPaths& thread, const ProgramSlice& slice) {
     json_.key("slice").begin_object().member("thread", thread.tid);
     const bool is_missing = !slice.missing.empty();
-    json_.member("told", room_.text(is_missing ? "no slice: " + slice.missing
-                                               : size_of_slice(slice)));
+    json_.member("told",
+                 room_.text(is_missing ? "no slice: " + slice.missing : size_of_slice(slice)));
     json_.key("assumed").begin_array();
     for (const std::string& note : slice.notes) json_.value(note);
     json_.end_array();
@@ -218,8 +218,7 @@ class StepsWriter {
     json_.member("left_out", slice.lines.size() - shown);
     json_.key("lines").begin_array();
     for (const ProgramSlice::Line& line : std::span(slice.lines).first(shown)) {
-      const size_t source =
-          sources_.use(line.file, directory_of_slice(thread, line), line.line);
+      const size_t source = sources_.use(line.file, directory_of_slice(thread, line), line.line);
       json_.begin_array();
       line.frame ? json_.value(*line.frame) : json_.value(-1);
       json_.value(source).value(line.line).value(room_.text(line.function));

@@ -72,9 +72,8 @@ std::string sentence_of(const Reason& reason) {
     case Slice::Why::defines:
       return with_place(fmt::format("defines {}", name), "used at", reason);
     case Slice::Why::may_define:
-      return with_place(
-          fmt::format("may define {}", reason.name.empty() ? "memory" : reason.name), "used at",
-          reason);
+      return with_place(fmt::format("may define {}", reason.name.empty() ? "memory" : reason.name),
+                        "used at", reason);
     case Slice::Why::passes:
       return with_place(fmt::format("passes {}", reason.name.empty() ? "a parameter" : name),
                         "used at", reason);
@@ -83,8 +82,8 @@ std::string sentence_of(const Reason& reason) {
     case Slice::Why::decides:
       break;
   }
-  return reason.line == 0 ? "decides what runs" : fmt::format("decides whether {} runs",
-                                                              place_of(reason));
+  return reason.line == 0 ? "decides what runs"
+                          : fmt::format("decides whether {} runs", place_of(reason));
 }
 
 std::string sentence_of(const ProgramSlice::Line& line) {
