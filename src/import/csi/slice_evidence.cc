@@ -181,7 +181,7 @@ ProgramSlice slice_of_thread(const CoreFile& core, const CoreStacks& stacks,
   if (std::ranges::all_of(data, [](const FunctionData* each) { return each == nullptr; })) {
     slice.missing =
         "the program does not say what its code reads and writes: it was built without "
-        "telltale-cc --trace, by an older one, or stripped";
+        "telltale-cc --trace, by another release of it, with -fno-trace-data, or stripped";
     return slice;
   }
   if (told.frames.empty() || data[told.frames[0].function] == nullptr) {

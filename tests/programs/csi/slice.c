@@ -1,5 +1,5 @@
 /* What the crash in sum() depends on is marked: "in the slice"; what is marked "unrelated" must not be there, "did not
-   run" only without evidence of the run, and "at -O0" may be computed by the compiler. */
+   run" and "overwritten" only without evidence of the run, and "at -O0" may be computed by the compiler. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,10 +54,10 @@ static __attribute__((noinline)) int sum(struct item *list, int limit) {
 int main(int argc, char **argv) {
   int one = 1;                                 /* in the slice */
   int number = thrice(argc);                   /* unrelated */
-  int *third = &one;                           /* at -O0 */
+  int *third = &one;                           /* overwritten */
   int limit = twice(argc);                     /* in the slice */
   set_log_level(argc);                         /* unrelated */
-  if (argc > 1) {                              /* unrelated */
+  if (argc > 1) {
     limit = atoi(argv[1]);                     /* did not run */
     set_log_level(limit);                      /* unrelated */
   }
