@@ -10,6 +10,7 @@
 
 #include "analysis/paths/slice_nodes.h"
 #include "analysis/paths/slice_stack.h"
+#include "analysis/paths/slice_visits.h"
 
 namespace telltale {
 namespace {
@@ -19,6 +20,9 @@ using Why = Slice::Why;
 using Point = SlicePoint;
 using Cause = SliceCause;
 
+constexpr auto kControl = SliceNodes::kControl;
+constexpr auto kUses = SliceNodes::kUses;
+constexpr auto kResult = SliceNodes::kResult;
 constexpr uint64_t kMostWork = uint64_t{1} << 25;
 
 class Slicer {
@@ -174,18 +178,30 @@ class Slicer {
   void add_result(const Point& at, const FunctionData::Call& call) {
     const uint32_t function = stack_.function_of(at.activation);
     const uint32_t block = stack_.activation(at.activation).block(at.visit);
-    stack_.for_each_callee(at, [&](uint32_t callee) {
+    for (const uint32_t callee : stack_.effects().callees(function, block, call)) {
       add_site(callee, at);
-      const FunctionData& data = *stack_.data()[callee];
-      for (uint32_t i = 0; i < data.blocks.size(); ++i) {
-        if (!stack_.effects().may_have_run(callee, i) || data.blocks[i].steps.empty()) continue;
-        const auto last = static_cast<uint32_t>(data.blocks[i].steps.size() - 1);
-        if (data.blocks[i].steps[last].kind == StepKind::ret)
-          add({stack_.others(callee), i, last}, cause_of(at, Why::returns), kControl | kUses);
-      }
-    });
+      add_returns(callee, at);
+    }
+    const auto& called_back = stack_.effects().called_back(function, block, call);
+    if (!called_back.empty()) {
+      add_unknown_site(at);
+      // Further reasons would say the same.
+      for (const uint32_t callee : called_back)
+        if (unknown_results_.insert(callee).second) add_returns(callee, at);
+    }
     if (stack_.effects().is_opaque(function, block, call)) nodes_.follow(at, kUses);
   }
+  // Steps of a function that return what the call of a step needs.
+  void add_returns(uint32_t callee, const Point& at) {
+    const FunctionData& data = *stack_.data()[callee];
+    for (uint32_t i = 0; i < data.blocks.size(); ++i) {
+      if (!stack_.effects().may_have_run(callee, i) || data.blocks[i].steps.empty()) continue;
+      const auto last = static_cast<uint32_t>(data.blocks[i].steps.size() - 1);
+      if (data.blocks[i].steps[last].kind == StepKind::ret)
+        add({stack_.others(callee), i, last}, cause_of(at, Why::returns), kControl | kUses);
+    }
+  }
+
   // All that code without data flow may use.
   void use_arguments(const Point& at, const FunctionData::Call& call) {
     const FunctionData& data = stack_.data_of(at.activation);
@@ -229,20 +245,13 @@ class Slicer {
       SliceActivation& of = stack_.activation(index);
       if (of.is_first(search.at.visit)) leave(index, search.target, cause);
       for (const uint32_t visit : of.before(search.at.visit)) {
-        if (is_searched(index, visit, search.target))
+        if (searched_.add(index, visit, search.target))
           pending.push_back(
               {{index, visit, static_cast<uint32_t>(stack_.steps_of(index, visit).size())},
                search.target});
       }
     }
   }
-  // Whether that is new.
-  bool is_searched(uint32_t activation, uint32_t visit, const SliceTarget& target) {
-    const auto [found, is_new] =
-        targets_.try_emplace(target, static_cast<uint32_t>(targets_.size()));
-    return searched_.insert({{activation, visit}, found->second}).second;
-  }
-
   // Adds a step if it may write the target; whether it certainly writes all of it.
   bool look_at(const Point& at, const SliceTarget& target, const Cause& cause) {
     const FunctionData::Step& step = stack_.step_of(at);
@@ -269,16 +278,19 @@ class Slicer {
       add(at, cause, kControl | kUses);
     }
     const SliceTarget inside = SliceEffects::for_callee(target);
-    const auto look = [&](uint32_t callee) {
-      ++work_;
-      if (!stack_.effects().may_write(callee, inside)) return;
+    for (const uint32_t callee : stack_.effects().callees(function, block, call)) {
+      if (!stack_.effects().may_write(callee, inside)) continue;
       add(at, cause, kControl);
       add_site(callee, at);
       look_from_ends(callee, inside, cause);
-    };
-    std::ranges::for_each(stack_.effects().callees(function, block, call), look);
-    if (stack_.effects().may_callable_write(inside))
-      std::ranges::for_each(stack_.effects().called_back(function, block, call), look);
+    }
+    const auto& called_back = stack_.effects().called_back(function, block, call);
+    if (called_back.empty() || !stack_.effects().may_callable_write(inside)) return;
+    add(at, cause, kControl);
+    add_unknown_site(at);
+    if (!unknown_targets_.insert(inside).second) return;
+    for (const uint32_t callee : called_back)
+      if (stack_.effects().may_write(callee, inside)) look_from_ends(callee, inside, cause);
   }
 
   // From where activations of a function ended.
@@ -289,7 +301,7 @@ class Slicer {
       if (!stack_.effects().may_have_run(function, block)) continue;
       const auto end = static_cast<uint32_t>(stack_.data()[function]->blocks[block].steps.size());
       if (blocks[block].successors.empty() || leaves_early_) {
-        if (is_searched(index, block, target)) look_for({index, block, end}, target, cause);
+        if (searched_.add(index, block, target)) look_for({index, block, end}, target, cause);
       }
       if (!leaves_early_) continue;
       // An exception may have left it at a call.
@@ -308,6 +320,16 @@ class Slicer {
     for (const auto& [target, cause] : known) look_before_call(function, false, at, target, cause);
   }
 
+  // The same of all functions that unknown code may call.
+  void add_unknown_site(const Point& at) {
+    if (!unknown_sites_.insert(at).second) return;
+    for (const uint32_t function : stack_.effects().callable()) {
+      const std::map<SliceTarget, Cause> known = entered_[function];
+      for (const auto& [target, cause] : known)
+        look_before_call(function, false, at, target, cause);
+    }
+  }
+
   // What was in the target before an activation began.
   void leave(uint32_t index, const SliceTarget& target, const Cause& cause) {
     if (target.kind == SliceTarget::Kind::local || target.kind == SliceTarget::Kind::foreign)
@@ -316,7 +338,9 @@ class Slicer {
     const uint32_t function = stack_.function_of(index);
     if (!entered_[function].emplace(target, cause).second) return;
     if (all_calls_[function]) return look_everywhere(target, cause);
-    const std::set<Point> sites = sites_[function];
+    std::set<Point> sites = sites_[function];
+    if (stack_.effects().is_callable(function))
+      sites.insert(unknown_sites_.begin(), unknown_sites_.end());
     for (const Point& site : sites) look_before_call(function, false, site, target, cause);
   }
 
@@ -388,7 +412,7 @@ class Slicer {
   void look_for_parameter(uint32_t index, uint32_t parameter, const Cause& cause) {
     const SliceTarget target{
         .kind = SliceTarget::Kind::parameter, .is_shared = false, .index = parameter};
-    if (!is_searched(index, 0, target)) return;
+    if (!searched_.add(index, 0, target)) return;
     if (stack_.is_frame(index) || !all_calls_[stack_.function_of(index)])
       return leave(index, target, cause);
     pass_everywhere(stack_.function_of(index), target, cause);
@@ -434,18 +458,16 @@ class Slicer {
         });
   }
 
-  static constexpr unsigned kControl = SliceNodes::kControl;
-  static constexpr unsigned kUses = SliceNodes::kUses;
-  static constexpr unsigned kResult = SliceNodes::kResult;
-
   SliceStack stack_;
   SliceNodes nodes_{stack_};
   bool leaves_early_ = false;  // exceptions and longjmp end activations at calls
   uint64_t work_ = 0;
 
   std::set<std::pair<uint32_t, uint32_t>> decided_;  // activation and visit
-  std::map<SliceTarget, uint32_t> targets_;          // numbers
-  std::set<std::pair<std::pair<uint32_t, uint32_t>, uint32_t>> searched_;
+  SliceVisits searched_;
+  std::set<Point> unknown_sites_;          // calls that may lead to all that unknown code may call
+  std::set<SliceTarget> unknown_targets_;  // that were looked for in these
+  std::set<uint32_t> unknown_results_;     // functions of these whose results are used
   std::set<std::pair<Point, SliceTarget>> left_at_;
   std::map<uint32_t, std::set<Point>> sites_;                 // by function
   std::map<uint32_t, std::map<SliceTarget, Cause>> entered_;  // by function

@@ -47,6 +47,9 @@ class SliceEffects {
   // its callee may call back.
   [[nodiscard]] const std::vector<uint32_t>& called_back(uint32_t function, uint32_t block,
                                                          const FunctionData::Call& call) const;
+  // All of these.
+  [[nodiscard]] const std::vector<uint32_t>& callable() const { return callable_; }
+  [[nodiscard]] bool is_callable(uint32_t function) const { return is_callable_[function]; }
   // Whether the call may lead to activations of `callee`.
   [[nodiscard]] bool may_call(uint32_t function, uint32_t block, const FunctionData::Call& call,
                               uint32_t callee) const;

@@ -95,15 +95,6 @@ class SliceStack {
       }
     }
   }
-  template <typename Use>
-  void for_each_callee(const SlicePoint& at, const Use& use) {
-    const uint32_t function = function_of(at.activation);
-    const FunctionData::Call& call = *step_of(at).call;
-    const auto& known = effects_.callees(function, block_of(at), call);
-    std::ranges::for_each(known, use);
-    for (const uint32_t callee : effects_.called_back(function, block_of(at), call))
-      if (std::ranges::find(known, callee) == known.end()) use(callee);
-  }
 
  private:
   uint32_t rank_of_stop(uint32_t frame, uint32_t visit, const Step& step);

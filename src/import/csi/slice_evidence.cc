@@ -98,10 +98,15 @@ class Lines {
     for (ProgramSlice::Line& line : lines_) {
       // What a line does for itself explains nothing, unless it is all that is known.
       const auto is_own = [&](const ProgramSlice::Reason& reason) {
-        return reason.line == line.line && reason.function.empty() &&
-               reason.why != Slice::Why::stopped;
+        return reason.line == line.line && reason.function.empty();
       };
-      if (!std::ranges::all_of(line.reasons, is_own)) std::erase_if(line.reasons, is_own);
+      const auto stopped =
+          std::ranges::find(line.reasons, Slice::Why::stopped, &ProgramSlice::Reason::why);
+      if (stopped != line.reasons.end()) {
+        line.reasons = {*stopped};
+      } else if (!std::ranges::all_of(line.reasons, is_own)) {
+        std::erase_if(line.reasons, is_own);
+      }
       if (line.reasons.size() > kMostReasons) line.reasons.resize(kMostReasons);
     }
     return std::move(lines_);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <ranges>
 #include <string_view>
 
 #include "base/append_format.h"
@@ -88,7 +89,7 @@ std::string sentence_of(const Reason& reason) {
 
 std::string sentence_of(const ProgramSlice::Line& line) {
   std::string all;
-  for (const Reason& reason : line.reasons) {
+  for (const Reason& reason : line.reasons | std::views::take(2)) {
     if (!all.empty()) all += "; ";
     all += sentence_of(reason);
   }

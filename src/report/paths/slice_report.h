@@ -11,7 +11,7 @@ namespace telltale {
 
 // "defines x, used at line 7": why a line is in a slice.
 std::string sentence_of(const ProgramSlice::Reason& reason);
-// Each reason once, separated by semicolons.
+// The nearest two reasons.
 std::string sentence_of(const ProgramSlice::Line& line);
 // "12 lines in 9 blocks; ...": its size, beside that of the slice of the stack alone.
 std::string size_of_slice(const ProgramSlice& slice);
