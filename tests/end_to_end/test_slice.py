@@ -1,9 +1,10 @@
 """telltale paths --slice: what a crash depends on, of real programs."""
 import json
-import re
+import random
 import subprocess
+import time
 
-from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run, section
 from study_case import telltale
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
@@ -110,12 +111,16 @@ class Slice(SamplerCase):
                     piece = self.sliced(self.crashed(release, level, "-std=c++17", source=source, name="throws"))
                     self.assertLessEqual(marked("in the slice", source), {each["line"] for each in piece["lines"]})
 
-    def test_damaged_records(self):
-        """Rows D1 to D14, as far as they apply to a section: damaged bytes are reported, and the rest is read."""
-        program = self.crashed(RELEASES[-1], "-O0")
+    def with_section(self, program, content):
         section = self.path("section")
-        subprocess.run(["objcopy", "--dump-section", f".debug_telltale_paths={section}", program], check=True)
-        whole = section.read_bytes()
+        section.write_bytes(content)
+        other = self.path("other")
+        subprocess.run(["objcopy", "--update-section", f".debug_telltale_paths={section}", program, other], check=True)
+        return other
+
+    def test_damaged_records_are_reported_and_the_rest_is_read(self):
+        program = self.crashed(RELEASES[-1], "-O0")
+        whole = section(program, ".debug_telltale_paths")
         data = [(begin, end) for begin, end, kind in records(whole) if kind == 9]
         self.assertGreater(len(data), 4)
         damaged = {
@@ -128,25 +133,68 @@ class Slice(SamplerCase):
         }
         for name, content in damaged.items():
             with self.subTest(name):
-                section.write_bytes(content)
-                other = self.path("other")
-                subprocess.run(["objcopy", "--update-section", f".debug_telltale_paths={section}", program, other], check=True)
-                done = telltale("paths", self.path("core"), "--program", other, "--slice", "--json")
+                done = telltale("paths", self.path("core"), "--program", self.with_section(program, content), "--slice", "--json")
                 self.assertEqual(done.returncode, 0, done.stderr)
                 document = json.loads(done.stdout)
                 is_silent = name in ("later version", "unknown key")
                 self.assertEqual(document["problems"] == [], is_silent, document["problems"])
                 self.assertIn("slice", document["threads"][0])
 
+    def test_d11_names_of_variables_are_harmless(self):
+        program = self.crashed(RELEASES[-1], "-O0")
+        whole = section(program, ".debug_telltale_paths")
+        hostile = b"\x1b]0;\x07"
+        self.assertEqual(len(hostile), len("limit"))
+        renamed = whole.replace(b"limit\0", hostile + b"\0")
+        self.assertNotEqual(renamed, whole)
+        other = self.with_section(program, renamed)
+        for words in ((), ("--html",)):
+            done = telltale("paths", self.path("core"), "--program", other, "--slice", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotRegex(done.stdout, "[\x00-\x08\x0b-\x1f\x7f]")
+        piece = self.sliced(other)
+        self.assertIn(hostile.decode(), {reason["name"] for each in piece["lines"] for reason in each["reasons"]})
 
-def records(section):
+    def test_d14_blind_damage_of_data_flow(self):
+        program = self.crashed(RELEASES[-1], "-O2")
+        whole = section(program, ".debug_telltale_paths")
+        places = [place for begin, end, kind in records(whole) if kind == 9 for place in range(begin + 13, end)]
+        chance = random.Random(18)
+        for round_ in range(120):
+            content = bytearray(whole)
+            for place in chance.sample(places, 1 + round_ % 5):
+                content[place] = chance.choice([0, 0x7F, 0x80, 0xFF, content[place] ^ 1 << chance.randrange(8)])
+            done = telltale("paths", self.path("core"), "--program", self.with_section(program, bytes(content)), "--slice", "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            piece = json.loads(done.stdout)["threads"][0]["slice"]
+            self.assertEqual(piece["lines"] == [], piece["missing"] is not None)
+
+    def test_a_running_process(self):
+        source = PROGRAMS / "slice_wait.c"
+        program = build(self.path("waits"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O0", source)
+        (waits,) = marked("in the slice: it waits here", source)
+        with subprocess.Popen([program], stdout=subprocess.PIPE) as process:
+            process.stdout.readline()
+            # It may not have come so far yet.
+            for _ in range(200):
+                done = telltale("paths", "--pid", process.pid, "--slice", "--json")
+                lines = json.loads(done.stdout)["threads"][0]["slice"]["lines"] if done.returncode == 0 else []
+                if lines and lines[0]["line"] == waits:
+                    break
+                time.sleep(0.05)
+            process.kill()
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({each["line"] for each in lines}, marked("in the slice", source))
+
+
+def records(content):
     begin = 0
-    while begin < len(section):
-        end = begin + 4 + int.from_bytes(section[begin:begin + 4], "little")
-        yield begin, end, section[begin + 4]
+    while begin < len(content):
+        end = begin + 4 + int.from_bytes(content[begin:begin + 4], "little")
+        yield begin, end, content[begin + 4]
         begin = end
 
 
-def changed(section, place, change, key=None):
+def changed(content, place, change, key=None):
     begin, end = place
-    return section[:begin + 5] + (key or section[begin + 5:begin + 13]) + change(section[begin + 13:end]) + section[end:]
+    return content[:begin + 5] + (key or content[begin + 5:begin + 13]) + change(content[begin + 13:end]) + content[end:]
