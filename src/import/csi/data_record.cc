@@ -127,13 +127,15 @@ class DataReader {
     return part(object, use);
   }
 
-  void read_call(FunctionData::Call& call) {
+  FunctionData::Call read_call() {
+    FunctionData::Call call;
     const unsigned effects = in_.byte("effects of a call");
     call.reads = (effects & csi::kCallReads) != 0;
     call.writes = (effects & csi::kCallWrites) != 0;
     call.arguments_only = (effects & csi::kCallArgumentsOnly) != 0;
     for (uint32_t left = count("arguments"); left != 0 && in_.ok(); --left)
       read_uses(count("uses of an argument"), call.arguments.emplace_back());
+    return call;
   }
 
   FunctionData::Step read_step() {
@@ -162,7 +164,7 @@ class DataReader {
         break;
       case DataStep::kCall:
         step.kind = FunctionData::Kind::call;
-        read_call(step.call.emplace());
+        step.call = read_call();
         break;
       case DataStep::kBranch:
         step.kind = FunctionData::Kind::branch;
