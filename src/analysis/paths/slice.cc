@@ -262,31 +262,29 @@ class Slicer {
     }
     const Writes writes = writes_of(data, step, target);
     if (writes == Writes::no) return false;
-    Cause its = cause;
-    if (writes == Writes::maybe && its.why == Why::defines) its.why = Why::may_define;
-    add(at, its, kControl | kUses);
+    add(at, writes == Writes::maybe ? uncertain(cause) : cause, kControl | kUses);
     return writes == Writes::all && !stack_.activation(at.activation).is_loose();
   }
 
   void look_into(const Point& at, const FunctionData::Call& call, const SliceTarget& target,
-                 Cause cause) {
-    if (cause.why == Why::defines) cause.why = Why::may_define;
+                 const Cause& cause) {
+    const Cause of_call = uncertain(cause);
     const uint32_t function = stack_.function_of(at.activation);
     const uint32_t block = stack_.activation(at.activation).block(at.visit);
     if (stack_.effects().opaque_writes(function, block, call, target)) {
       if (!call.arguments_only) slice_.notes.insert(Slice::Note::unknown_calls);
-      add(at, cause, kControl | kUses);
+      add(at, of_call, kControl | kUses);
     }
     const SliceTarget inside = SliceEffects::for_callee(target);
     for (const uint32_t callee : stack_.effects().callees(function, block, call)) {
       if (!stack_.effects().may_write(callee, inside)) continue;
-      add(at, cause, kControl);
+      add(at, of_call, kControl);
       add_site(callee, at);
       look_from_ends(callee, inside, cause);
     }
     const auto& called_back = stack_.effects().called_back(function, block, call);
     if (called_back.empty() || !stack_.effects().may_callable_write(inside)) return;
-    add(at, cause, kControl);
+    add(at, of_call, kControl);
     add_unknown_site(at);
     if (!unknown_targets_.insert(inside).second) return;
     for (const uint32_t callee : called_back)
@@ -381,6 +379,8 @@ class Slicer {
       pass_argument(function, is_direct, at, target.index, cause);
       return;
     }
+    // Interrupted by a signal: the step may have been done.
+    if (!step.call) look_at(at, target, cause);
     look_for(at, target, cause);
     // Arguments in memory are what the caller computed.
     if (step.call && target.kind == SliceTarget::Kind::memory &&
@@ -423,8 +423,7 @@ class Slicer {
     if (target.kind == SliceTarget::Kind::parameter) return;
     const SliceTarget inside = SliceEffects::for_callee(target);
     if (!everywhere_.insert(inside).second) return;
-    Cause its = cause;
-    if (its.why == Why::defines) its.why = Why::may_define;
+    const Cause its = uncertain(cause);
     stack_.for_each_step(
         [&](uint32_t f, uint32_t block, const FunctionData::Step& step, uint32_t i) {
           ++work_;

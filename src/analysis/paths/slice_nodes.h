@@ -21,6 +21,11 @@ struct SliceCause {
   uint32_t line = 0;
   uint32_t function = 0;  // that the line is in
 };
+// The same of a step that may define what is needed.
+inline SliceCause uncertain(SliceCause cause) {
+  if (cause.why == Slice::Why::defines) cause.why = Slice::Why::may_define;
+  return cause;
+}
 
 // The steps that are found, and what of them is still to be followed, the nearest first.
 class SliceNodes {

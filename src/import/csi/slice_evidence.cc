@@ -37,7 +37,7 @@ bool may_others_write(const FlowFunctions& functions, size_t threads) {
   return false;
 }
 
-// Frames between two of the evidence are parts of the outer one.
+// Whether the frames between two of the evidence are parts of the outer one.
 bool is_direct(const ThreadPaths& thread, size_t inner, size_t outer) {
   for (size_t i = inner + 1; i < outer; ++i)
     if (!thread.frames[i].inlined) return false;
@@ -52,7 +52,6 @@ SliceEvidence evidence_of(const FlowEvidence& evidence, const ProgramEvidence& k
   for (size_t at = 0; at < frames.size(); ++at) {
     const FramePaths& frame = thread.frames[indices[at]];
     const size_t before = at == 0 ? 0 : indices[at - 1];
-    const bool has_inner = at != 0 || !is_direct(thread, size_t(-1), indices[at]);
     SliceEvidence::Frame one{
         .function = frames[at].function,
         .blocks = std::move(ran.frames[stack][at]),
@@ -60,7 +59,7 @@ SliceEvidence evidence_of(const FlowEvidence& evidence, const ProgramEvidence& k
         .is_whole = frame.decoded.size() == 1 && frame.decoded.front().history.complete,
         .stopped_in = frames[at].stopped_in,
         .line = frame.innermost_line,
-        .is_in_call = has_inner || !frame.interrupted,
+        .is_in_call = !frame.interrupted,  // a signal handler interrupts at any instruction
         .called_directly = at != 0 && is_direct(thread, before, indices[at])};
     told.frames.push_back(std::move(one));
   }

@@ -32,8 +32,8 @@ export function SliceView({slice, sources, chosen, onChoose}: {slice: SliceData;
     {data === null || data.lines.length === 0 ? <p class="empty">The source {source?.file ?? ''} is not in this page. Line {at[2]}.</p>
       : <Source data={data} name={data.file} line={at[2]} onLine={to => { const line = slice.lines.findIndex(one => one[1] === at[1] && one[2] === to); if (line >= 0) onChoose(line); }} />}
     <Details title={placeOf(at)} actions={[]}
-      numbers={[{name: 'line', value: String(at[2]), note: source?.file ?? ''}, {name: 'of the slice', value: `${showCount(chosen + 1)} of ${showCount(slice.lines.length)}`}]}
-      facts={[{name: 'why', value: at[4]}, {name: 'slice', value: slice.told}, {name: 'thread', value: String(slice.thread)}, ...slice.assumed.map(note => ({name: 'assumed', value: note})),
+      numbers={[{name: 'line', value: String(at[2]), note: source?.file.split('/').at(-1) ?? ''}, {name: 'of the slice', value: `${showCount(chosen + 1)} of ${showCount(slice.lines.length)}`}]}
+      facts={[{name: 'why', value: at[4]}, {name: 'slice', value: slice.told}, {name: 'thread', value: String(slice.thread)}, {name: 'source', value: source?.file ?? ''}, ...slice.assumed.map(note => ({name: 'assumed', value: note})),
         ...(slice.left_out ? [{name: 'lines that are left out', value: showCount(slice.left_out)}] : [])]}>
       <h3>Lines that may have made it stop</h3>
       <ol class="steps">{slice.lines.slice(0, kListed).map((line, i) =>
