@@ -165,6 +165,9 @@ std::vector<TraceOptionHelp> trace_option_help() {
       {"-f[no-]trace-legacy-names",
        "Uses the names of csi-cc's debug information for the variables, instead of those of its "
        "manual; each function has all three, from its entry on."},
+      {"-f[no-]trace-data",
+       "Writes what each line reads and writes into the program, for telltale paths --slice "
+       "(default). The code is the same without it."},
   };
 }
 
@@ -205,6 +208,8 @@ bool parse_trace_option(std::string_view word, TraceOptions& options,
     options.filters = false;
   } else if (word == "-ftrace-legacy-names" || word == "-fno-trace-legacy-names") {
     options.legacy_names = word.starts_with("-ft");
+  } else if (word == "-ftrace-data" || word == "-fno-trace-data") {
+    options.records_data = word.starts_with("-ft");
   } else {
     return false;
   }

@@ -33,7 +33,8 @@ struct TraceOptions {
   bool is_silent = false;
   bool filters = true;  // leaves out mechanisms that tell nothing about a function
   bool legacy_names = false;
-  unsigned coverage_level = 2;                            // 0: all probes, to 3: the fewest
+  bool records_data = true;     // what each step of the code reads and writes
+  unsigned coverage_level = 2;  // 0: all probes, to 3: the fewest
   ProbeStyle coverage_style = ProbeStyle::kLocalPrepass;  // of level 2
   bool only_complete_runs = false;   // activations end by returning: programs that do not crash
   bool dispatches_by_ifunc = false;  // between variants; otherwise by a variable

@@ -68,6 +68,9 @@ TEST(TraceOptions, WordsHaveOneDashOrTwo) {
   EXPECT_FALSE(parsed({"-no-filter"}).filters);
   EXPECT_TRUE(parsed({"-ftrace-legacy-names"}).legacy_names);
   EXPECT_FALSE(parsed({"-ftrace-legacy-names", "-fno-trace-legacy-names"}).legacy_names);
+  EXPECT_TRUE(parsed({}).records_data);
+  EXPECT_FALSE(parsed({"-fno-trace-data"}).records_data);
+  EXPECT_TRUE(parsed({"-fno-trace-data", "-ftrace-data"}).records_data);
 }
 
 TEST(TraceOptions, WordsOfClangAreNotOurs) {

@@ -231,7 +231,8 @@ class Coverage {
         blocks += " " + std::to_string(successor);
       blocks += "\n";
     }
-    return text + blocks + calls + scope_and_line_text(function_, blocks_);
+    PathScopes scopes;
+    return text + blocks + calls + scope_and_line_text(function_, blocks_, scopes);
   }
 
   // The flag is an element of the array, or all of it.

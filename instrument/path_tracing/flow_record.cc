@@ -10,17 +10,12 @@
 #include <llvm/IR/IntrinsicInst.h>
 
 #include "formats/csi/wire.h"
+#include "path_tracing/data_record.h"
+#include "path_tracing/data_steps.h"
 #include "path_tracing/path_metadata.h"
 
 namespace telltale::instrument {
 namespace {
-
-const llvm::CallBase* as_call(const llvm::Instruction& instruction) {
-  const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-  if (call == nullptr || llvm::isa<llvm::IntrinsicInst>(call) || call->isInlineAsm())
-    return nullptr;
-  return call;
-}
 
 // Whether the code generator may turn the call into a jump, which leaves no frame of the caller. It
 // copies returns to the ends of blocks that branch to them.
@@ -63,7 +58,8 @@ std::string ending(const llvm::BasicBlock& block) {
 
 }  // namespace
 
-FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later) {
+FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later,
+                       bool records_data) {
   text_ = "unit\t" + function.getParent()->getSourceFileName() + "\n";
   if (is_local) text_ += "flag\tlocal\n";
   if (optimises_later) text_ += "flag\tlater\n";
@@ -93,7 +89,14 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
       takes += take_lines(instruction, i);
     }
   }
-  text_ += calls + takes + scope_and_line_text(function, blocks);
+  PathScopes scopes;
+  text_ += calls + takes + scope_and_line_text(function, blocks, scopes);
+  if (!records_data) return;
+  // Places of steps are among those of the text.
+  std::string no_further_scopes;
+  data_ = data_record_bytes(function, blocks_, [&](const llvm::DILocation& location) {
+    return scopes.number_of(location, no_further_scopes);
+  });
 }
 
 void FlowRecord::add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node,
@@ -111,7 +114,8 @@ void FlowRecord::add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node,
 }
 
 void FlowRecord::append(llvm::Function& function) const {
-  append_text_record(function, csi::RecordKind::kFlow, text_);
+  const std::uint64_t key = append_text_record(function, csi::RecordKind::kFlow, text_);
+  if (!data_.empty()) append_keyed_record(function, csi::RecordKind::kData, key, data_);
 }
 
 void append_unit_record(llvm::Module& module) {

@@ -29,26 +29,6 @@ class Fnv1a {
   std::uint64_t hash_ = 0xCBF29CE484222325U;
 };
 
-// Fields of records end with a tab or a line feed.
-std::string escaped(llvm::StringRef text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '\\' || c == '\t' || c == '\n') out += '\\';
-    out += c == '\t' ? 't' : c == '\n' ? 'n' : c;
-  }
-  return out;
-}
-
-std::string path_of(const llvm::DIFile* file) {
-  if (file == nullptr) return "";
-  llvm::SmallString<256> path(file->getFilename());
-  if (llvm::sys::path::is_relative(path)) {
-    path = file->getDirectory();
-    llvm::sys::path::append(path, file->getFilename());
-  }
-  return std::string(path);
-}
-
 bool is_unconditional_branch(const llvm::Instruction& instruction) {
   const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(&instruction);
   return branch != nullptr && branch->isUnconditional();
@@ -69,35 +49,7 @@ void visit_locations(const llvm::Instruction& instruction, const Visit& visit) {
     visit(*instruction.getDebugLoc());
 }
 
-// Scopes of a function: the function itself, and callees that were inlined.
-class Scopes {
- public:
-  // The number of the scope of `location`; appends new scopes to `text`.
-  std::size_t number_of(const llvm::DILocation& location, std::string& text) {
-    const llvm::DISubprogram* const subprogram = location.getScope()->getSubprogram();
-    const llvm::DILocation* const call = location.getInlinedAt();
-    const auto known = numbers_.find({location.getScope(), call});
-    if (known != numbers_.end()) return known->second;
-    // Callers come first.
-    const std::size_t caller = call == nullptr ? 0 : number_of(*call, text);
-    // Blocks of a subprogram's scope are one scope, unless they are in different files.
-    const llvm::StringRef name =
-        subprogram->getLinkageName().empty() ? subprogram->getName() : subprogram->getLinkageName();
-    std::string fields = "\t" + escaped(path_of(location.getFile())) + "\t" + escaped(name);
-    if (call != nullptr)
-      fields += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());
-    const auto [place, is_new] = by_fields_.try_emplace(fields, by_fields_.size());
-    if (is_new) text += "scope\t" + std::to_string(place->second) + fields + "\n";
-    numbers_[{location.getScope(), call}] = place->second;
-    return place->second;
-  }
-
- private:
-  llvm::DenseMap<std::pair<const void*, const void*>, std::size_t> numbers_;
-  llvm::StringMap<std::size_t> by_fields_;
-};
-
-std::string place_lines(const llvm::BasicBlock& block, std::uint64_t id, Scopes& scopes,
+std::string place_lines(const llvm::BasicBlock& block, std::uint64_t id, PathScopes& scopes,
                         std::string& scope_text) {
   std::string lines;
   std::string last;
@@ -114,11 +66,11 @@ std::string place_lines(const llvm::BasicBlock& block, std::uint64_t id, Scopes&
 }
 
 std::string place_of_function(const llvm::Function& function) {
-  std::string text = "symbol\t" + escaped(function.getName()) + "\n";
+  std::string text = "symbol\t" + escaped_field(function.getName()) + "\n";
   const llvm::DISubprogram* const subprogram = function.getSubprogram();
   if (subprogram == nullptr)
-    return text + "file\t" + escaped(function.getParent()->getSourceFileName()) + "\n";
-  return text + "file\t" + escaped(path_of(subprogram->getFile())) + "\nline\t" +
+    return text + "file\t" + escaped_field(function.getParent()->getSourceFileName()) + "\n";
+  return text + "file\t" + escaped_field(path_of(subprogram->getFile())) + "\nline\t" +
          std::to_string(subprogram->getLine()) + "\n";
 }
 
@@ -197,7 +149,7 @@ std::string function_record_text(const TracedFunction& traced, const TraceOption
               std::to_string(traced.first_id + edge.to) + "\t" +
               std::to_string(edge.exit_increment) + "\n";
   }
-  Scopes scopes;
+  PathScopes scopes;
   std::string scope_text;
   std::string lines;
   for (const std::uint32_t node : numbered.print_order) {
@@ -228,8 +180,7 @@ std::string located_lines(const llvm::BasicBlock& block) {
 }
 
 std::string scope_and_line_text(const llvm::Function& function,
-                                const std::vector<llvm::BasicBlock*>& blocks) {
-  Scopes scopes;
+                                const std::vector<llvm::BasicBlock*>& blocks, PathScopes& scopes) {
   std::string scope_text;
   std::string lines;
   for (std::size_t i = 0; i < blocks.size(); ++i)
@@ -267,14 +218,19 @@ void append_section_text(llvm::Function& function, const char* section, const st
                                               ascii_directives(text) + "\t.popsection\n");
 }
 
+void append_keyed_record(llvm::Function& function, csi::RecordKind kind, std::uint64_t key,
+                         const std::string& bytes) {
+  function.getParent()->appendModuleInlineAsm(
+      push_section(function, csi::kRecordSection) + "\t.long " + std::to_string(bytes.size() + 9) +
+      "\n" + kind_directive(kind) + "\t.quad " + std::to_string(key) + "\n" +
+      ascii_directives(bytes) + "\t.popsection\n");
+}
+
 std::uint64_t append_text_record(llvm::Function& function, csi::RecordKind kind,
                                  const std::string& text) {
   Fnv1a hash;
   hash.add(text);
-  function.getParent()->appendModuleInlineAsm(
-      push_section(function, csi::kRecordSection) + "\t.long " + std::to_string(text.size() + 9) +
-      "\n" + kind_directive(kind) + "\t.quad " + std::to_string(hash.hash()) + "\n" +
-      ascii_directives(text) + "\t.popsection\n");
+  append_keyed_record(function, kind, hash.hash(), text);
   return hash.hash();
 }
 

@@ -11,6 +11,7 @@
 #include "formats/csi/wire.h"
 #include "model/ball_larus.h"
 #include "path_tracing/path_code.h"
+#include "path_tracing/path_scopes.h"
 #include "trace_options.h"
 
 namespace telltale::instrument {
@@ -36,9 +37,9 @@ std::string skipped_record_text(const llvm::Function& function, const std::strin
 std::string located_lines(const llvm::BasicBlock& block);
 
 // The lines `symbol`, `file`, `line`, `scope` and `lines` of a function's record; the id of a block
-// is its index.
+// is its index. `scopes`: those that the text numbers.
 std::string scope_and_line_text(const llvm::Function& function,
-                                const std::vector<llvm::BasicBlock*>& blocks);
+                                const std::vector<llvm::BasicBlock*>& blocks, PathScopes& scopes);
 
 // A directive that emits a label's address in eight bytes.
 std::string address_directive(const llvm::Module& module, const std::string& label);
@@ -53,6 +54,9 @@ std::uint64_t append_coverage_record(llvm::Function& function, const std::string
 // The same of a record of any kind that is a key and a text.
 std::uint64_t append_text_record(llvm::Function& function, csi::RecordKind kind,
                                  const std::string& text);
+// A record of any kind that is a key and bytes.
+void append_keyed_record(llvm::Function& function, csi::RecordKind kind, std::uint64_t key,
+                         const std::string& bytes);
 // A record about the module, without a key.
 void append_module_record(llvm::Module& module, csi::RecordKind kind, const std::string& text);
 

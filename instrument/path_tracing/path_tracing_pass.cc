@@ -72,7 +72,10 @@ class PathTracing {
 
   // Of a function that is not instrumented.
   void append_flow(llvm::Function& function) const {
-    FlowRecord(function, function.hasLocalLinkage(), unit_.optimises_later).append(function);
+    flow_of(function, function.hasLocalLinkage()).append(function);
+  }
+  [[nodiscard]] FlowRecord flow_of(const llvm::Function& function, bool is_local) const {
+    return {function, is_local, unit_.optimises_later, unit_.options.records_data};
   }
 
   void instrument_if_asked(llvm::Function& function) {
@@ -139,7 +142,7 @@ class PathTracing {
   }
 
   void instrument(llvm::Function& function, MechanismSet mechanisms, bool is_local) {
-    FlowRecord flow(function, is_local, unit_.optimises_later);
+    FlowRecord flow = flow_of(function, is_local);
     insert_coverage(function, mechanisms, unit_.options);
     if ((mechanisms & kTracePaths) != 0) trace(function, flow);
     flow.append(function);

@@ -13,6 +13,8 @@
 #include "analysis/paths/path_history.h"
 #include "base/error.h"
 #include "base/problem.h"
+#include "import/program_slice.h"
+#include "model/call_filter.h"
 
 namespace telltale {
 
@@ -65,6 +67,7 @@ struct ThreadPaths {
   int64_t tid = 0;
   std::vector<FramePaths> frames;  // the innermost first
   std::string cut;                 // why there are no further frames; empty at the outermost
+  std::shared_ptr<const ProgramSlice> slice = {};  // where it was asked for
 };
 
 // The capability "paths in stack frames": functions that kept the paths that they ran in their
@@ -87,6 +90,11 @@ class StackPaths {
   [[nodiscard]] virtual Result<std::vector<ThreadPaths>> thread_paths_and_blocks(
       ProblemLog& problems) const {
     return thread_paths(problems);
+  }
+  // The same with the slice of the first thread that the filter keeps, if there can be one.
+  [[nodiscard]] virtual Result<std::vector<ThreadPaths>> thread_paths_and_slice(
+      const CallFilter& /*filter*/, ProblemLog& problems) const {
+    return thread_paths_and_blocks(problems);
   }
   // What of the functions with coverage ran in the process; empty if none has any. Errors: as
   // above.

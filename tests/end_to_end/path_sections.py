@@ -270,8 +270,8 @@ class Records:
                 operands = body[16:].split(b"\0")
                 assert operands.pop() == b""
                 self.frames[key].append((address, [operand.decode() for operand in operands]))
-            elif kind in (5, 6):
-                continue  # coverage
+            elif kind in (5, 6, 9):
+                continue  # coverage, data flow
             elif kind == 7:
                 self.flows.append(self.rows(body[8:]))
             elif kind == 8:

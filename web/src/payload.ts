@@ -52,9 +52,19 @@ export interface StepsFrame {
   not_run?: [source: number, line: number][];
   maybe?: [source: number, line: number][];
 }
+// A line that may have made the thread stop as it did; frame: its number in the stack, -1: in calls that have returned.
+export type SliceLine = [frame: number, source: number, line: number, function: string, why: string];
+export interface SliceData {
+  thread: number;
+  told: string;            // its size, or why there is none
+  assumed: string[];
+  left_out?: number;       // lines
+  lines: SliceLine[];      // the nearest first
+}
 export interface StepsData {
   frames: StepsFrame[];
   sources: SourceData[];
+  slice?: SliceData;
 }
 
 // The calls of two threads, aligned (docs/analysis/diff.md).

@@ -70,6 +70,54 @@ test('steps: a frame without paths shows what is known of its lines', () => with
   await picture(page, 'steps-without-paths');
 }));
 
+const slice = (more = {}) => ({thread: 5, told: '4 lines in 3 blocks; with what did not run, 6 lines in 5 blocks', assumed: ['threads'], left_out: 0,
+  lines: [[0, 0, 10, 'parse', 'it stopped here'], [0, 0, 8, 'parse', 'decides whether line 10 runs'], [-1, 1, 3, 'next', 'returns a value, used at line 8 of parse'], [1, 0, 33, 'main', 'calls parse']], ...more});
+
+test('slice: turned on by a key, from line to line, the nearest first', async () => {
+  const payload = two();
+  payload.data.d.slice = slice();
+  await withPage({payload}, async page => {
+    assert.equal(await shownStep(page), 'step 9 of 10', 'off at first');
+    await press(page, 's');
+    assert.equal(await shownStep(page), 'line 1 of 4');
+    assert.equal(await chosenLine(page), 'a.c text 10');
+    const notes = Object.fromEntries(await page.evaluate(() => [...document.querySelectorAll('.source-line.marked')].map(line => [line.querySelector('.number').textContent, [line.querySelector('.note')?.textContent ?? '', Number(line.style.getPropertyValue('--mark'))]])));
+    assert.deepEqual(notes, {8: ['decides whether line 10 runs', 0.7], 10: ['it stopped here', 0.7], 33: ['calls parse', 0.25]});
+    await picture(page, 'slice');
+    for (const [key, number, line] of [['ArrowRight', 2, 'a.c text 8'], ['ArrowRight', 3, 'b.h text 3'], ['End', 4, 'a.c text 33'], ['ArrowRight', 4, 'a.c text 33'], ['ArrowLeft', 3, 'b.h text 3'], ['Home', 1, 'a.c text 10'], ['ArrowLeft', 1, 'a.c text 10']]) {
+      await press(page, key);
+      assert.deepEqual([await shownStep(page), await chosenLine(page)], [`line ${number} of 4`, line], key);
+    }
+    assert.match(await textOf(page, '.details'), /why\s+it stopped here[^]*4 lines in 3 blocks[^]*assumed\s+threads/);
+    assert.deepEqual(await textsOf(page, '.steps li'), ['#0 parse:10 a.c text 10', '#0 parse:8 a.c text 8', 'returned next:3 b.h text 3', '#1 main:33 a.c text 33']);
+    await page.click('.steps li:nth-child(3) button');
+    assert.equal((await hashOf(page))['paths-slice'], '3');
+    await press(page, 's');
+    assert.equal(await shownStep(page), 'step 9 of 10');
+    assert.equal((await hashOf(page))['paths-slice'], undefined);
+    // An address from elsewhere is checked.
+    await page.goto(`${page.url().split('#')[0]}#paths-slice=99`);
+    await settled(page);
+    assert.equal(await shownStep(page), 'step 9 of 10');
+  });
+});
+
+test('slice: why there is none, and pages without', async () => {
+  const payload = two();
+  payload.data.d.slice = slice({told: 'no slice: the program does not say', lines: []});
+  await withPage({payload, size: kPhone}, async page => {
+    await page.click('text=slice');
+    assert.equal(await textOf(page, '.empty'), 'no slice: the program does not say');
+    assert.equal(await shownStep(page), 'no lines');
+    await press(page, 'ArrowRight', 'End', 's');
+    assert.equal(await shownStep(page), 'step 9 of 10');
+  });
+  await withPage({payload: two()}, async page => {
+    await press(page, 's');
+    assert.equal(await shownStep(page), 'step 9 of 10');
+  });
+});
+
 test('steps: many, without source, and on a phone', async () => {
   const many = frame({steps: Array.from({length: 20000}, (_, i) => [Math.floor(i / 100), 0, 1 + (i % 50)]), here: 20000});
   await withPage({payload: stepsPage(many), size: kPhone}, async page => {

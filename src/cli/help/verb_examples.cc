@@ -73,6 +73,8 @@ constexpr auto kExamples = std::to_array<VerbExample>({
      {"telltale resolve crash.report --program ./prog", "counts with their places in the source"}},
     {"paths", {"telltale paths core --program ./prog", "the lines that ran before the crash"}},
     {"paths",
+     {"telltale paths core --program ./prog --slice", "the lines that may have made it crash"}},
+    {"paths",
      {"telltale paths core --program ./prog --html -o paths.html", "step through them in a page"}},
     {"coverage",
      {"telltale coverage core --program ./prog --lines", "which lines had run, and which never"}},

@@ -24,6 +24,7 @@
 #include "program/stored_cores.h"
 #include "report/paths/path_report.h"
 #include "report/paths/paths_page.h"
+#include "report/paths/slice_report.h"
 
 namespace telltale::cli {
 namespace {
@@ -35,6 +36,7 @@ struct PathsOptions {
   std::string stored;     // which core file of systemd-coredump; empty: none
   std::string stored_folder = kStoredCores;
   bool html = false;
+  bool slice = false;
   OutputOption output;
 };
 
@@ -47,7 +49,8 @@ Result<void> write(const std::vector<ThreadPaths>& threads, const Recording& rec
       options.html ? write_paths_page(threads, recording.input(0).name(), why, problems, *out)
       : options.reading.json
           ? out->write(paths_document(threads, why, recording.format().name, problems))
-          : out->write(paths_text(threads, why));
+      : options.slice ? out->write(slice_text(threads, why))
+                      : out->write(paths_text(threads, why));
   if (done) done = out->finish();
   return done;
 }
@@ -56,7 +59,9 @@ int answer(const Recording& recording, const CallFilter& filter, const PathsOpti
   const StackPaths& stacks = *recording.paths_in_frames();
   ProblemLog problems;
   problems.merge(recording.problems());
-  Result<std::vector<ThreadPaths>> threads = stacks.thread_paths_and_blocks(problems);
+  Result<std::vector<ThreadPaths>> threads = options.slice
+                                                 ? stacks.thread_paths_and_slice(filter, problems)
+                                                 : stacks.thread_paths_and_blocks(problems);
   if (!threads) return report_error(threads.error());
   const bool has_threads = !threads->empty();
   const std::vector<ThreadPaths> chosen = choose_paths(*std::move(threads), filter);
@@ -169,6 +174,10 @@ void add_paths_verb(Command app, int& status) {
       .type_name("DIR")
       .needs("--coredump")
       .show_default();
+  verb.add_flag("--slice", options->slice,
+                "show the lines that may have made the first thread stop, by data and control, of "
+                "what may have run")
+      .excludes("--variables");
   verb.add_flag("--html", options->html,
                 "write a page: source in the order in which it ran, to step through")
       .excludes("--json");

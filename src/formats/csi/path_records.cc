@@ -242,6 +242,8 @@ class Reader {
         return read_flow(in);
       case RecordKind::kUnit:
         return read_unit(in);
+      case RecordKind::kData:
+        return read_data(in);
       default:
         return;
     }
@@ -342,6 +344,14 @@ class Reader {
       if (fields[0] == "taken") unit.taken.push_back(fields[1]);
     });
     records_.units.push_back(std::move(unit));
+  }
+
+  void read_data(Cursor& in) {
+    DataRecord data;
+    data.key = in.read<uint64_t>("key");
+    data.offset = in.offset();
+    data.bytes = in.take(in.left(), "data");
+    if (!in.error()) records_.data.push_back(data);
   }
 
   PathRecords& records_;

@@ -145,6 +145,13 @@ struct UnitRecord {
   std::vector<std::string> taken;  // symbols
 };
 
+// The data flow of a function, as bytes: docs/formats/csi.md, "Data".
+struct DataRecord {
+  uint64_t key = 0;  // of its flow record
+  Bytes bytes;
+  uint64_t offset = 0;  // of bytes[0] in the file
+};
+
 struct PathRecords {
   std::vector<PathFunctionRecord> functions;
   std::vector<PathPosition> positions;  // without those of functions that the linker dropped
@@ -154,6 +161,7 @@ struct PathRecords {
   std::vector<CoverageArray> arrays;     // without those of functions that the linker dropped
   std::vector<FlowRecord> flows;         // blocks that they name exist
   std::vector<UnitRecord> units;
+  std::vector<DataRecord> data;  // views of what is read
 
   // Adds damage to `problems`: a truncated record ends reading, other damaged records are skipped,
   // as are unknown kinds. `file_offset`: of bytes[0].

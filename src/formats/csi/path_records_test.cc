@@ -106,7 +106,7 @@ TEST(PathRecords, AreRead) {
       "lines\t5\t0:11\t2:12\nlines\t6\nlater\twords\n";
   const std::string bytes = record(1, number(uint64_t{0xABCD}) + number(uint64_t{70}) + text) +
                             position(0, 5, 0xABCD, 0x1100) + position(0x81, 6, 0xABCD, 0x1120) +
-                            position(0, 5, 0xABCD, 0) + record(9, "later kinds are skipped") +
+                            position(0, 5, 0xABCD, 0) + record(200, "later kinds are skipped") +
                             record(4, "symbol\tmany\nreason\ttoo many paths\npaths\t9\n");
   ProblemLog problems;
   const PathRecords records =
@@ -154,6 +154,18 @@ TEST(PathRecords, ThatAreDamagedAreLeftOutWithTheirPlace) {
                                               std::endian::little, "f", 0, of_cut);
     EXPECT_EQ(cut.positions.size(), (size >= good.size() ? 1U : 0U) + (size == bytes.size()));
   }
+}
+
+TEST(PathRecords, OfDataFlowAreKeptAsBytes) {
+  const std::string bytes = record(9, number(uint64_t{8}) + "data") + record(9, "short");
+  ProblemLog problems;
+  const PathRecords records =
+      PathRecords::read(as_bytes(bytes), std::endian::little, "f", 100, problems);
+  EXPECT_EQ(problems.count(), 1U);
+  ASSERT_EQ(records.data.size(), 1U);
+  EXPECT_EQ(records.data[0].key, 8U);
+  EXPECT_EQ(records.data[0].bytes.size(), 4U);
+  EXPECT_EQ(records.data[0].offset, 113U);
 }
 
 std::string coverage(const std::string& text) { return record(5, number(uint64_t{0xC0FE}) + text); }

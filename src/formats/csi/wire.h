@@ -30,7 +30,67 @@ enum class RecordKind : std::uint8_t {
   kFlow = 7,
   // Text lines up to the end: functions of which a translation unit takes the address.
   kUnit = 8,
+  // u64 key of a flow record; u8 kDataVersion; LEB128 numbers up to the end: what each step of the
+  // function's blocks reads and writes.
+  kData = 9,
 };
+
+// The parts of a data record (docs/formats/csi.md, "Data").
+inline constexpr unsigned kDataVersion = 1;
+inline constexpr unsigned kTakesMemory = 1;  // flag of the function
+
+// Where an object is, and who may access it other than by its name.
+enum class Storage : std::uint8_t {
+  kMemory = 0,         // what unknown pointers lead to
+  kLocal = 1,          // nobody
+  kSharedLocal = 2,    // who has its address
+  kPrivateGlobal = 3,  // nobody; one of its translation unit
+  kUnitGlobal = 4,     // who has its address; one of its translation unit
+  kGlobal = 5,         // who has its address; named in all units
+};
+
+enum class DataStep : std::uint8_t {
+  kValue = 0,
+  kStore = 1,
+  kCall = 2,
+  kBranch = 3,
+  kReturn = 4,
+  kPhi = 5,
+  kEffect = 6,  // several writes
+};
+// A step's first byte: its kind, and
+inline constexpr unsigned kDataKindMask = 0x07;
+inline constexpr unsigned kDataHasResult = 0x08;
+inline constexpr unsigned kDataHasLine = 0x10;
+inline constexpr unsigned kDataHasScope = 0x20;
+inline constexpr unsigned kDataUsesShift = 6;  // number of uses, or
+inline constexpr unsigned kDataManyUses = 3;   // it follows
+
+// The lowest bits of a use or a write; the others are the number of a value or an object.
+inline constexpr unsigned kDataUseBits = 2;
+enum class DataUse : std::uint8_t {
+  kValue = 0,     // of a write: the whole object
+  kContents = 1,  // of the object, bytes that are not known
+  kRange = 2,     // the same; first byte and number of bytes follow
+  kAddress = 3,   // of the object, not what is in it
+};
+
+// Values that are used are near those that are computed: a value's number is written as the
+// distance from the number of the next result; even: back, odd: forward.
+constexpr std::uint64_t data_distance(std::uint32_t next, std::uint32_t value) {
+  return value < next ? (std::uint64_t{next} - value - 1) * 2
+                      : (std::uint64_t{value} - next) * 2 + 1;
+}
+// The value; more than 32 bits if there can be none.
+constexpr std::uint64_t data_value(std::uint32_t next, std::uint64_t distance) {
+  return distance % 2 == 0 ? std::uint64_t{next} - distance / 2 - 1
+                           : std::uint64_t{next} + distance / 2;
+}
+
+// What a call may do, by what the compiler knows of the callee.
+inline constexpr unsigned kCallReads = 1;
+inline constexpr unsigned kCallWrites = 2;
+inline constexpr unsigned kCallArgumentsOnly = 4;  // it accesses only what its arguments point to
 
 // What an activation's variables hold while a path's number is being stored.
 enum class Phase : std::uint8_t {

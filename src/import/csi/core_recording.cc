@@ -22,10 +22,12 @@
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
 #include "import/csi/core_coverage.h"
+#include "import/csi/data_record.h"
 #include "import/csi/frame_decoder.h"
 #include "import/csi/path_graphs.h"
 #include "import/csi/path_positions.h"
 #include "import/csi/program_blocks.h"
+#include "import/csi/slice_evidence.h"
 #include "import/format_descriptor.h"
 #include "import/open_process.h"
 #include "model/recording_info.h"
@@ -40,9 +42,25 @@ namespace {
 
 constexpr std::string_view kMachineBlocks = ".llvm_bb_addr_map";
 
+// Data flow is decoded only where it is needed: it is half as large as all other records.
+enum class DataFlow : uint8_t { skip, read };
+
+void read_data(const std::vector<csi::DataRecord>& records, std::endian order,
+               const std::string& file, ModulePaths& module, ProblemLog& problems) {
+  for (const csi::DataRecord& record : records) {
+    Cursor in(record.bytes, order, record.offset);
+    std::optional<FunctionData> data = read_data_record(in);
+    if (data) module.data.try_emplace(record.key, *std::move(data));
+    if (in.error())
+      problems.add({Problem::Kind::corruption, record.offset, file, "data record",
+                    in.error()->detail, record.bytes.size()});
+  }
+}
+
 // The metadata of the programs of a core file.
 std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::endian order,
-                                                PathGraphs& graphs, ProblemLog& problems) {
+                                                PathGraphs& graphs, ProblemLog& problems,
+                                                DataFlow data_flow = DataFlow::skip) {
   struct Read {
     std::vector<csi::PathFunctionRecord> functions;
     std::vector<csi::PathPosition> positions;
@@ -64,6 +82,8 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
       modules[section.module].coverage.emplace(record.symbol, std::move(record));
     std::ranges::move(records.flows, std::back_inserter(modules[section.module].flows));
     std::ranges::move(records.units, std::back_inserter(modules[section.module].units));
+    if (data_flow == DataFlow::read)
+      read_data(records.data, order, section.file, modules[section.module], problems);
     std::ranges::stable_sort(records.frames, {}, &csi::PathFrameRecord::address);
     modules[section.module].frames = std::move(records.frames);
     read[section.module] = {.functions = std::move(records.functions),
@@ -251,6 +271,25 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
   ProblemLog of_flags;
   const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
   add_frame_blocks(core_, *stacks, modules, flags, threads);
+  return threads;
+}
+
+Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_slice(const CallFilter& filter,
+                                                                       ProblemLog& problems) const {
+  PathGraphs graphs;
+  const Result<CoreStacks> stacks = open_stacks(graphs, problems);
+  if (!stacks) return std::unexpected(stacks.error());
+  auto modules = read_modules(*stacks, core_.order(), graphs, problems, DataFlow::read);
+  std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules);
+  ProblemLog of_flags;  // as above
+  const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
+  add_frame_blocks(core_, *stacks, modules, flags, threads);
+  for (size_t i = 0; i < threads.size(); ++i) {
+    if (!filter.keeps_thread({threads[i].pid, threads[i].tid})) continue;
+    threads[i].slice = std::make_shared<const ProgramSlice>(
+        slice_of_thread(core_, *stacks, modules, flags, threads, i));
+    break;
+  }
   return threads;
 }
 

@@ -44,6 +44,8 @@ class CoreRecording final : public Recording, public StackPaths {
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths(ProblemLog& problems) const override;
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths_and_blocks(
       ProblemLog& problems) const override;
+  [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths_and_slice(
+      const CallFilter& filter, ProblemLog& problems) const override;
   [[nodiscard]] Result<std::vector<FunctionCoverage>> coverage(ProblemLog& problems) const override;
 
  private:

@@ -216,6 +216,28 @@ void FlowEvidence::add_paths(const FramePaths& frame, ProgramEvidence::Frame& at
   if (!at.stopped_in.empty()) std::erase(at.left, at.stopped_in[0]);
 }
 
+std::vector<std::vector<uint32_t>> FlowEvidence::ways_of(const FramePaths& frame,
+                                                         uint32_t function) const {
+  std::vector<std::vector<uint32_t>> ways;
+  if (frame.decoded.size() != 1) return ways;
+  const FramePaths::Decoded& decoded = frame.decoded.front();
+  const PathHistory& history = decoded.history;
+  if (decoded.found_by != FramePaths::Decoded::FoundBy::position ||
+      !history.contradiction.empty() || decoded.graph->calls_setjmp)
+    return ways;
+  for (const PathHistory::Reading& reading : history.readings) {
+    std::vector<uint32_t>& way = ways.emplace_back();
+    const auto add = [&](uint32_t node) {
+      if (const auto block = block_of(*decoded.graph, function, node)) way.push_back(*block);
+    };
+    for (const PathHistory::Path& path : std::span(history.completed).first(reading.completed))
+      std::ranges::for_each(path.blocks, add);
+    std::ranges::for_each(reading.partial, add);
+    if (way.empty()) return {};
+  }
+  return ways;
+}
+
 std::vector<uint32_t> FlowEvidence::blocks_with_call(uint32_t function, uint32_t line) const {
   std::set<uint32_t> blocks;
   for (const FlowRecord* const copy : functions_.functions()[function].copies) {

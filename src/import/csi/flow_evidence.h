@@ -33,6 +33,10 @@ class FlowEvidence {
   [[nodiscard]] const std::vector<std::vector<size_t>>& frame_indices() const {
     return frame_indices_;
   }
+  // The blocks that a frame of `function` may have run last, in their order: a sequence for each
+  // reading of its paths. Empty: the order is not known.
+  [[nodiscard]] std::vector<std::vector<uint32_t>> ways_of(const FramePaths& frame,
+                                                           uint32_t function) const;
   // `has_all_stacks`: of each thread, so that functions without frames have ended.
   ProgramEvidence take(bool has_all_stacks);
 

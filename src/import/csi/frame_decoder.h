@@ -10,6 +10,7 @@
 #include "import/csi/path_graphs.h"
 #include "import/csi/path_positions.h"
 #include "import/stack_paths.h"
+#include "model/function_data.h"
 #include "program/core_stacks.h"
 
 namespace telltale {
@@ -27,6 +28,7 @@ struct ModulePaths {
   CoverageBySymbol coverage;
   std::vector<csi::FlowRecord> flows;
   std::vector<csi::UnitRecord> units;
+  std::unordered_map<uint64_t, FunctionData> data;  // by key of the flow; if it was asked for
 };
 
 // Where the function of a frame keeps its record, by what the program says of its frames instead

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "analysis/paths/program_flow.h"
-#include "import/csi/flow_functions.h"
 #include "import/csi/module_symbols.h"
 #include "program/demangle.h"
 
@@ -84,18 +83,6 @@ bool has_flows(const std::map<std::string, ModulePaths>& modules) {
   return std::ranges::any_of(modules, [](const auto& each) { return !each.second.flows.empty(); });
 }
 
-FlowFunctions functions_of(const CoreFile& core, const CoreStacks& stacks,
-                           const std::map<std::string, ModulePaths>& modules) {
-  const auto symbols = read_module_symbols(stacks, modules, core.order());
-  FlowFunctions functions;
-  for (const auto& [module, paths] : modules) {
-    const auto known = symbols.find(module);
-    functions.add_module(module, paths.flows, paths.units,
-                         known == symbols.end() ? ModuleSymbols() : known->second);
-  }
-  return functions;
-}
-
 // The record of the copy that a frame is of; its blocks are those of the other copies.
 const FlowRecord& record_of(const FlowFunction& function, const FramePaths& frame,
                             const std::map<std::string, ModulePaths>& modules) {
@@ -110,6 +97,18 @@ const FlowRecord& record_of(const FlowFunction& function, const FramePaths& fram
 }
 
 }  // namespace
+
+FlowFunctions functions_of(const CoreFile& core, const CoreStacks& stacks,
+                           const std::map<std::string, ModulePaths>& modules) {
+  const auto symbols = read_module_symbols(stacks, modules, core.order());
+  FlowFunctions functions;
+  for (const auto& [module, paths] : modules) {
+    const auto known = symbols.find(module);
+    functions.add_module(module, paths.flows, paths.units,
+                         known == symbols.end() ? ModuleSymbols() : known->second);
+  }
+  return functions;
+}
 
 void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
                       const std::map<std::string, ModulePaths>& modules,

@@ -6,12 +6,18 @@
 
 #include "analysis/paths/function_coverage.h"
 #include "import/csi/flow_evidence.h"
+#include "import/csi/flow_functions.h"
 #include "import/csi/frame_decoder.h"
 #include "import/stack_paths.h"
 #include "program/core_file.h"
 #include "program/core_stacks.h"
 
 namespace telltale {
+
+// The functions of all modules that say which blocks and calls they have. `modules` must live as
+// long as the result.
+FlowFunctions functions_of(const CoreFile& core, const CoreStacks& stacks,
+                           const std::map<std::string, ModulePaths>& modules);
 
 // Adds to the frames of `threads` which of their blocks ran: by stacks, paths and flags of the
 // whole process together.

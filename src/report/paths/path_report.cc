@@ -20,6 +20,7 @@
 #include "output/table/object_writer.h"
 #include "program/demangle.h"
 #include "report/paths/path_places.h"
+#include "report/paths/slice_report.h"
 #include "report/paths/source_lines.h"
 #include "report/schemas/schemas.h"
 
@@ -356,6 +357,7 @@ std::string paths_document(const std::vector<ThreadPaths>& threads, const std::s
           for (const FramePaths& frame : thread.frames)
             frames.row([&](ObjectWriter& one) { write_frame(one, frame); });
         });
+        if (thread.slice != nullptr) write_slice(row, *thread.slice);
       });
     }
   });

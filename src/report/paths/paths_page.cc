@@ -16,6 +16,7 @@
 #include "program/demangle.h"
 #include "report/paths/page_sources.h"
 #include "report/paths/path_places.h"
+#include "report/paths/slice_report.h"
 
 namespace telltale {
 namespace {
@@ -28,6 +29,7 @@ constexpr size_t kMostFrames = 2'000;
 constexpr size_t kMostSteps = 20'000;
 constexpr size_t kAllSteps = 200'000;
 constexpr size_t kLeastSteps = 50;
+constexpr size_t kMostSliceLines = 20'000;
 constexpr size_t kMostOtherLines = 500'000;  // lines beside the steps, of all frames
 
 std::string file_name(const std::string& file) {
@@ -53,7 +55,10 @@ class StepsWriter {
         write_frame(thread, frame);
       }
     }
-    json_.end_array().key("sources");
+    json_.end_array();
+    for (const ThreadPaths& thread : threads)
+      if (thread.slice != nullptr) write_slice(thread, *thread.slice);
+    json_.key("sources");
     sources_.write(json_, room_);
     json_.end_object();
     return json_for_script(text_);
@@ -198,6 +203,28 @@ class StepsWriter {
       json_.begin_array().value(place.first).value(place.second).end_array();
     }
     json_.end_array();
+  }
+
+  // [frame or -1, source, line, function, why]
+  void write_slice(const ThreadPaths& thread, const ProgramSlice& slice) {
+    json_.key("slice").begin_object().member("thread", thread.tid);
+    const bool is_missing = !slice.missing.empty();
+    json_.member("told",
+                 room_.text(is_missing ? "no slice: " + slice.missing : size_of_slice(slice)));
+    json_.key("assumed").begin_array();
+    for (const std::string& note : slice.notes) json_.value(note);
+    json_.end_array();
+    const size_t shown = std::min(slice.lines.size(), kMostSliceLines);
+    json_.member("left_out", slice.lines.size() - shown);
+    json_.key("lines").begin_array();
+    for (const ProgramSlice::Line& line : std::span(slice.lines).first(shown)) {
+      const size_t source = sources_.use(line.file, directory_of_slice(thread, line), line.line);
+      json_.begin_array();
+      line.frame ? json_.value(*line.frame) : json_.value(-1);
+      json_.value(source).value(line.line).value(room_.text(line.function));
+      json_.value(room_.text(sentence_of(line))).end_array();
+    }
+    json_.end_array().end_object();
   }
 
   std::string text_;

@@ -88,11 +88,38 @@ constexpr std::array kFrameFields = {
     rows("same_name", kSameName, "What other functions of the same name would have run.")
         .sometimes(),
 };
+constexpr std::array kReasonFields = {
+    text("why",
+         "stopped: the thread stopped here; calls: it called a function of the stack, `name`; "
+         "defines, may define: it writes `name`; passes: it passes the parameter `name`; returns: "
+         "its result is used; decides: it decides whether that line runs."),
+    text("name", "Variable, parameter or function.").or_null(),
+    text("function", "Function of the line that needs it, if it is another one.").or_null(),
+    number_id("line", "The line of the slice that needs it.").or_null(),
+};
+constexpr std::array kSliceLineFields = {
+    count("frame", "Index of the function in the stack; null: in calls that have returned.")
+        .or_null(),
+    text("function", "The function, or one that was inlined into it."),
+    text("file", "Source file."),
+    number_id("line", "Line."),
+    count("distance", "Dependences between it and the place of the stop, the least number."),
+    rows("reasons", kReasonFields, "Why the line is in the slice, at most four reasons."),
+};
+constexpr std::array kSliceFields = {
+    text("missing", "Why there is no slice.").or_null(),
+    rows("lines", kSliceLineFields, "Lines that may have made the thread stop, the nearest first."),
+    count("blocks", "Blocks in the slice."),
+    count("static_blocks", "The same of the stack alone, with what did not run."),
+    count("static_lines", "Lines of the stack alone, with what did not run."),
+    list_of("assumed", ValueType::text, "What was taken for granted."),
+};
 constexpr std::array kCoreThreadFields = {
     signed_id("pid", "Process; 0 if the core file does not say."),
     signed_id("tid", "Thread."),
     text("cut", "Why there are no further frames.").or_null(),
     rows("frames", kFrameFields, "Functions on the stack, the innermost first."),
+    object("slice", kSliceFields, "With --slice: of the first thread.").sometimes(),
 };
 constexpr std::array kMembers = {
     text("stopped_by", "The signal that stopped the process.").or_null(),

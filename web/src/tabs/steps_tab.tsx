@@ -10,6 +10,7 @@ import {useFound, useSearch} from '../shell/search';
 import {Toolbar} from '../shell/toolbar';
 import {showCount} from '../text/units';
 import type {TabProps} from './kinds';
+import {SliceView} from './slice_view';
 
 const kNumbersShown = 6;  // of a line that ran often
 
@@ -63,6 +64,14 @@ export function StepsTab({spec, data: given}: TabProps) {
   const goStep = (to: number): void => {
     if (count > 0) address.go({[key('step')]: Math.min(count - 1, Math.max(0, to))}, true);
   };
+  // 0: off; otherwise a line of the slice, from 1.
+  const sliced = data.slice === undefined ? 0 : address.number(key('slice'), Math.max(data.slice.lines.length, 1) + 1, 0);
+  const goSlice = (to: number): void => {
+    if (data.slice !== undefined) address.go({[key('slice')]: Math.min(Math.max(data.slice.lines.length, 1), Math.max(1, to))}, true);
+  };
+  const turnSlice = (): void => {
+    if (data.slice !== undefined) address.go({[key('slice')]: sliced === 0 ? 1 : null});
+  };
   const nextPath = (): void => {
     const to = frame?.steps.findIndex(step => step[0] > path!) ?? -1;
     goStep(to < 0 ? count - 1 : to);
@@ -72,8 +81,9 @@ export function StepsTab({spec, data: given}: TabProps) {
     goStep(begin < now ? begin : frame?.steps.findIndex(step => step[0] === frame.steps[Math.max(0, begin - 1)][0]) ?? 0);
   };
   // The innermost function comes first in the list.
-  useKeys({ArrowRight: () => goStep(now + 1), ArrowLeft: () => goStep(now - 1), '.': nextPath, ',': previousPath, Home: () => goStep(0), End: () => goStep(count - 1),
-           u: () => goFrame(chosen + 1), d: () => goFrame(chosen - 1)});
+  useKeys(sliced !== 0 ? {s: turnSlice, ArrowRight: () => goSlice(sliced + 1), ArrowLeft: () => goSlice(sliced - 1), Home: () => goSlice(1), End: () => goSlice(data.slice!.lines.length)}
+    : {s: turnSlice, ArrowRight: () => goStep(now + 1), ArrowLeft: () => goStep(now - 1), '.': nextPath, ',': previousPath, Home: () => goStep(0), End: () => goStep(count - 1),
+       u: () => goFrame(chosen + 1), d: () => goFrame(chosen - 1)});
   // Without steps: what is known of the lines.
   const [fallback = -1, stoppedAt = 0] = frame?.stopped ?? [frame?.ran, frame?.not_run, frame?.maybe].find(places => places?.length)?.[0] ?? [];
   const [, at = fallback, line = stoppedAt, inlined] = frame?.steps[now] ?? [];
@@ -81,6 +91,18 @@ export function StepsTab({spec, data: given}: TabProps) {
   const source = useMemo((): SourceData | null => (frame === undefined || found === undefined ? null : {...found, marks: marksOf(frame, at, now)}), [frame, found, at, now]);
   const kept = pattern === null ? 0 : data.frames.filter(one => pattern.test(one.function)).length;
   useFound(pattern === null ? '' : `${showCount(kept)} frames`);
+  if (sliced !== 0 && data.slice !== undefined) {
+    const lines = data.slice.lines.length;
+    return <>
+      <Toolbar name="Slice">
+        <button type="button" aria-pressed="true" onClick={turnSlice} title="Paths (s)">slice</button>
+        <button type="button" disabled={sliced <= 1} onClick={() => goSlice(sliced - 1)} title="Nearer line (left)">{'\u25c0'} line</button>
+        <output class="step">{lines === 0 ? 'no lines' : `line ${sliced} of ${lines}`}</output>
+        <button type="button" disabled={sliced >= lines} onClick={() => goSlice(sliced + 1)} title="Next line (right)">line {'\u25b6'}</button>
+      </Toolbar>
+      <SliceView slice={data.slice} sources={data.sources} chosen={sliced - 1} onChoose={line => goSlice(line + 1)} />
+    </>;
+  }
   if (frame === undefined) return <p class="empty">There are no frames.</p>;
   const paths = (frame.steps.at(-1)?.[0] ?? -1) + 1;
   const steps = frame.steps.map((step, i) => ({i, step})).filter(({step}) => step[0] === path);
@@ -95,6 +117,7 @@ export function StepsTab({spec, data: given}: TabProps) {
       <output class="step">{count === 0 ? 'no steps' : `step ${now + 1} of ${count}`}</output>
       <button type="button" disabled={now + 1 >= count} onClick={() => goStep(now + 1)} title="Next step (right)">step {'\u25b6'}</button>
       <button type="button" disabled={count === 0} onClick={nextPath} title="Next path (.)">path {'\u00bb'}</button>
+      {data.slice !== undefined && <button type="button" aria-pressed="false" onClick={turnSlice} title="Lines that may have made it stop (s)">slice</button>}
     </Toolbar>
     <div class="split">
       {count === 0 && fallback < 0 ? <p class="empty">{frame.told}</p>

@@ -1,0 +1,47 @@
+#include "path_tracing/path_scopes.h"
+
+#include <llvm/ADT/SmallString.h>
+#include <llvm/Support/Path.h>
+
+namespace telltale::instrument {
+
+std::string escaped_field(llvm::StringRef text) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\\' || c == '\t' || c == '\n') out += '\\';
+    out += c == '\t' ? 't' : c == '\n' ? 'n' : c;
+  }
+  return out;
+}
+
+std::string path_of(const llvm::DIFile* file) {
+  if (file == nullptr) return "";
+  llvm::SmallString<256> path(file->getFilename());
+  if (llvm::sys::path::is_relative(path)) {
+    path = file->getDirectory();
+    llvm::sys::path::append(path, file->getFilename());
+  }
+  return std::string(path);
+}
+
+std::size_t PathScopes::number_of(const llvm::DILocation& location, std::string& text) {
+  const llvm::DISubprogram* const subprogram = location.getScope()->getSubprogram();
+  const llvm::DILocation* const call = location.getInlinedAt();
+  const auto known = numbers_.find({location.getScope(), call});
+  if (known != numbers_.end()) return known->second;
+  // Callers come first.
+  const std::size_t caller = call == nullptr ? 0 : number_of(*call, text);
+  // Blocks of a subprogram's scope are one scope, unless they are in different files.
+  const llvm::StringRef name =
+      subprogram->getLinkageName().empty() ? subprogram->getName() : subprogram->getLinkageName();
+  std::string fields =
+      "\t" + escaped_field(path_of(location.getFile())) + "\t" + escaped_field(name);
+  if (call != nullptr)
+    fields += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());
+  const auto [place, is_new] = by_fields_.try_emplace(fields, by_fields_.size());
+  if (is_new) text += "scope\t" + std::to_string(place->second) + fields + "\n";
+  numbers_[{location.getScope(), call}] = place->second;
+  return place->second;
+}
+
+}  // namespace telltale::instrument

@@ -1,0 +1,31 @@
+// Places in source code, as records name them.
+#pragma once
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/StringMap.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace telltale::instrument {
+
+// Fields of records end with a tab or a line feed.
+std::string escaped_field(llvm::StringRef text);
+
+// With its folder, if the compiler was given a relative one. Empty: unknown.
+std::string path_of(const llvm::DIFile* file);
+
+// Scopes of a function: the function itself, and callees that were inlined.
+class PathScopes {
+ public:
+  // The number of the scope of `location`; appends new scopes to `text`.
+  std::size_t number_of(const llvm::DILocation& location, std::string& text);
+
+ private:
+  llvm::DenseMap<std::pair<const void*, const void*>, std::size_t> numbers_;
+  llvm::StringMap<std::size_t> by_fields_;
+};
+
+}  // namespace telltale::instrument

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "import/program_slice.h"
+#include "import/stack_paths.h"
+#include "output/table/object_writer.h"
+
+namespace telltale {
+
+// "defines x, used at line 7": why a line is in a slice.
+std::string sentence_of(const ProgramSlice::Reason& reason);
+// The nearest two reasons.
+std::string sentence_of(const ProgramSlice::Line& line);
+// "12 lines in 9 blocks; ...": its size, beside that of the slice of the stack alone.
+std::string size_of_slice(const ProgramSlice& slice);
+
+// The folder that the file of a line is relative to.
+std::string directory_of_slice(const ThreadPaths& thread, const ProgramSlice::Line& line);
+
+// For people: the slice of the first thread that has one, with the text of its lines where the
+// file is here.
+std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped);
+
+// The member `slice` of a thread in the document `paths`.
+void write_slice(ObjectWriter& thread, const ProgramSlice& slice);
+
+}  // namespace telltale
