@@ -34,7 +34,8 @@ TELLTALE = BINARY_DIR / "bin/telltale"
 SPARSITIES = (100, 1000)
 # How programs are built, and the rates that each build runs at; None: no rate is set.
 KINDS = {"plain": "", "always": SCHEMES + " -fno-sample", "sampled": SCHEMES,
-         "turns off": SCHEMES + " -fno-sample-turns", "by sites": SCHEMES + " -fno-sample-regions"}
+         "turns off": SCHEMES + " -fno-sample-turns", "by sites": SCHEMES + " -fno-sample-regions",
+         "adaptive": SCHEMES + " -fsampler-adaptive", "with blocks": SCHEMES + " -fsampler-adaptive -fsampler-adaptive-blocks"}
 
 XML_READER = r"""
 #include "tinyxml2.h"
@@ -92,7 +93,7 @@ PROGRAMS = {
               "{cc} reader.o cJSON.o -lm -o reader", "reader", "{json}"),
     "expat": ("expat", "printf '' >expat/lib/expat_config.h", "cd expat && for s in lib/xmlparse lib/xmlrole lib/xmltok xmlwf/xmlwf "
               "xmlwf/xmlfile xmlwf/codepage xmlwf/unixfilemap; do {cc} {flags} -Ilib -DXML_NS=1 -DXML_DTD=1 -DXML_GE=1 "
-              "-DXML_CONTEXT_BYTES=1024 -DXML_POOR_ENTROPY=1 -DBYTEORDER=1234 -c $s.c || exit 1; done; "
+              "-DXML_CONTEXT_BYTES=1024 -DXML_POOR_ENTROPY=1 -DHAVE_UNISTD_H -DBYTEORDER=1234 -c $s.c || exit 1; done; "
               "{cc} *.o -lm -o reader", "expat/reader", "-n -d {out} {xml} && cat {out}/{xml_name}"),
     "bc": ("bc", "./configure -q CC={plain} CFLAGS=-w", "make -s -C lib CC={cc} CFLAGS='{flags}' " + NO_AUTOTOOLS + " && make -s -C bc CC={cc} "
            "CFLAGS='{flags}' " + NO_AUTOTOOLS, "bc/bc", "-q {bc}"),
@@ -250,12 +251,13 @@ class Bench:
 
 
 def counters(report):
-    """{((unit, scheme, row), counter): its count}, of all counters that are not 0."""
-    found, section, row = {}, None, 0
+    """{((unit, scheme, row), counter): its count}, of all counters that are not 0. A unit is its place in the report, which
+    is the same in all builds; its signature depends on the options."""
+    found, units, section, row = {}, {}, None, 0
     for line in report.read_text(errors="replace").splitlines():
         if line.startswith("<"):
             tag = re.match(r'<samples unit="([0-9a-f]+)" scheme="([a-z-]+)"', line)
-            section, row = (tag[1], tag[2]) if tag else None, 0
+            section, row = (units.setdefault(tag[1], len(units)), tag[2]) if tag else None, 0
             continue
         if section is None:
             continue
@@ -275,16 +277,17 @@ def run_telltale(*words, cwd):
     return done.stdout
 
 
-# The program's command, {} is the run; functions whose predicates name the cause.
+# The command, {} is the run; the predicates that name a cause, and not only where it ends.
 CAUSES = {
-    "stock": (["stock.c"], ["./program", "{}"], ("report_values", "shelf_of", "audit", "merge_tags")),
-    "sheet": (["cell"], ["./program", "--work", "{}", "--quiet"], ("explain_node", "free_name", "unname", "find_name")),
+    "stock": (["./program", "{}"], ("shelf == (const char *)0", "shelf <= (const char *)0", "shelf_of == 0", "shelf_of <= 0", "quantity < 0 is TRUE",
+                                    "free_quantity < 0", "room_left < 0", "used > room")),
+    "sheet": (["./program", "--work", "{}", "--quiet"], ("name == (struct name *)0", "name <= (struct name *)0", "find_name == 0", "find_name <= 0")),
 }
 
 
-def ranks_first(study, program, functions):
+def ranks_first(study, program, predicates):
     rows = json.loads(run_telltale("isolate", study, "--program", program, "--limit", 1, "--json", cwd=study))["rows"]
-    return bool(rows) and rows[0]["function"] in functions
+    return bool(rows) and rows[0]["predicate"] in predicates
 
 
 def subset(study, rows, head, folder):
@@ -299,24 +302,26 @@ def subset(study, rows, head, folder):
     return folder
 
 
-def runs_needed(study, program, functions, folder, seed):
-    """Runs in a random order until the cause ranks first; None: it never does. Sizes grow by a quarter."""
+def runs_needed(study, program, predicates, folder, seed):
+    """Runs in a random order from which on the cause ranks first, however many more there are; None: it does not with all.
+    Sizes grow by two fifths."""
     lines = (study / "runs.tsv").read_text().splitlines()
     head, rows = lines[:2], [row for row in lines[2:] if (study / f"reports/{row.split(chr(9), 1)[0]}.report").exists()]
     random.Random(seed).shuffle(rows)
-    size = 8
-    while True:
-        taken = rows[:int(size)]
-        if ranks_first(subset(study, taken, head, folder / "part"), program, functions):
-            return len(taken)
-        if size >= len(rows):
-            return None
-        size *= 1.25
+    sizes = [len(rows)]
+    while sizes[-1] > 8:
+        sizes.append(int(sizes[-1] / 1.4))
+    needed = None
+    for size in sizes:
+        if not ranks_first(subset(study, rows[:size], head, folder / "part"), program, predicates):
+            break
+        needed = size
+    return needed
 
 
 def cause(name, folder, options):
     """By mode: runs needed (None: more than there are), and how many there are."""
-    sources, command, functions = CAUSES[name]
+    command, predicates = CAUSES[name]
     place = folder / f"cause-{name}"
     place.mkdir()
     if name == "stock":
@@ -336,7 +341,7 @@ def cause(name, folder, options):
         words = () if sparsity is None else ("--sparsity", sparsity)
         runs = min(options.runs, 500) if sparsity is None else options.runs
         run_telltale("run", "-q", "--study", study, "--times", runs, "--jobs", 2, "--seed", 1, *words, "--", *command, cwd=place)
-        needed = [runs_needed(study, program, functions, place, seed) for seed in range(options.repetitions)]
+        needed = [runs_needed(study, program, predicates, place, seed) for seed in range(options.repetitions)]
         answers[mode] = {"needed": needed, "of": runs}
         print(f"{name:<10} {mode:<24} {summary(needed, runs)}", flush=True)
     return answers
