@@ -34,8 +34,8 @@ TELLTALE = BINARY_DIR / "bin/telltale"
 SPARSITIES = (100, 1000)
 # How programs are built, and the rates that each build runs at; None: no rate is set.
 KINDS = {"plain": "", "always": SCHEMES + " -fno-sample", "sampled": SCHEMES,
-         "turns off": SCHEMES + " -fno-sample-turns", "by sites": SCHEMES + " -fno-sample-regions",
-         "adaptive": SCHEMES + " -fsampler-adaptive", "with blocks": SCHEMES + " -fsampler-adaptive -fsampler-adaptive-blocks"}
+         "without-turns": SCHEMES + " -fno-sample-turns", "by-sites": SCHEMES + " -fno-sample-regions",
+         "adaptive": SCHEMES + " -fsampler-adaptive", "adaptive-blocks": SCHEMES + " -fsampler-adaptive -fsampler-adaptive-blocks"}
 
 XML_READER = r"""
 #include "tinyxml2.h"

@@ -167,8 +167,9 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
     erase_mark(*call);
   }
   if (first.are_observed()) {
-    FirstObservations(function, unit_, codegen, FirstObservations::kLessThanEntry)
-        .emit_copies(function);
+    FirstObservations::split_invokes(function);
+    demote_values(function);
+    FirstObservations(function, unit_, codegen, FirstObservations::kLessThanEntry).emit();
     llvm::GlobalVariable* const budget = first.make_budget();
     forward_calls_if(
         function, *slow, [&](llvm::IRBuilderBase& at) { return first.emit_is_left(at, budget); },

@@ -44,9 +44,11 @@ llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUni
   sampled->addFnAttr(llvm::Attribute::NoInline);
   mark_as_rare(*sampled);
   acyclic_functions.add_clone(function, *sampled);
-  if (codegen.first_executions.are_observed())
-    FirstObservations(function, unit, codegen, FirstObservations::kLessThanEntry)
-        .emit_copies(function);
+  if (codegen.first_executions.are_observed()) {
+    FirstObservations::split_invokes(function);
+    demote_values(function);
+    FirstObservations(function, unit, codegen, FirstObservations::kLessThanEntry).emit();
+  }
   for (llvm::CallInst* const call : marks_in(function, unit)) erase_mark(*call);
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);

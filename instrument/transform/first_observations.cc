@@ -130,25 +130,20 @@ void FirstObservations::add_condition(Place& place) const {
   place.is_true = branch->getSuccessor(0) == place.block;
 }
 
-void FirstObservations::emit(const Way& way) {
-  for (const Place& place : places_) emit(place, way);
+void FirstObservations::split_invokes(llvm::Function& function) {
+  std::vector<llvm::Instruction*> ends;
+  for (BasicBlock& block : function) {
+    llvm::Instruction* const end = block.getTerminator();
+    if (llvm::isa<llvm::InvokeInst>(end) && end != &block.front()) ends.push_back(end);
+  }
+  for (llvm::Instruction* const end : ends) end->getParent()->splitBasicBlock(end->getIterator());
 }
 
-void FirstObservations::emit_copies(llvm::Function& function) {
-  if (places_.empty()) return;
-  // The result of an invoke has one definition, so these are not copied.
-  for (const Place& place : places_) {
-    llvm::Instruction* const end = place.block->getTerminator();
-    if (llvm::isa<llvm::InvokeInst>(end)) place.block->splitBasicBlock(end->getIterator());
-  }
-  demote_values(function);
-  for (const Place& place : places_) {
-    emit(place,
-         [&](llvm::IRBuilderBase& at, BasicBlock* block) { observe_copy(at, block, place); });
-  }
+void FirstObservations::emit() {
+  for (const Place& place : places_) emit(place);
 }
 
-void FirstObservations::emit(const Place& place, const Way& way) {
+void FirstObservations::emit(const Place& place) {
   FirstExecutions& first = codegen_.first_executions;
   llvm::GlobalVariable* const budget = first.make_budget();
   BasicBlock* const block = place.block;
@@ -172,7 +167,7 @@ void FirstObservations::emit(const Place& place, const Way& way) {
   if (place.marks.empty()) {
     builder.CreateBr(rest);
   } else {
-    way(builder, rest);
+    observe_copy(builder, rest, place);
   }
 }
 

@@ -6,7 +6,6 @@
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
 
-#include <functional>
 #include <vector>
 
 #include "codegen/codegen.h"
@@ -23,13 +22,12 @@ class FirstObservations {
   // Chooses the blocks; `function` is not yet changed by sampling.
   FirstObservations(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                     Where where);
-  // Inserts the observations. The chosen blocks still have their marks, which stay. `way` leads
-  // from a block with its condition counted to where its marks are observed; without it, to a copy
-  // of the block. Values must have been demoted.
-  using Way = std::function<void(llvm::IRBuilderBase& at, llvm::BasicBlock* block)>;
-  void emit(const Way& way);
-  // For a function without copies, whose values it demotes.
-  void emit_copies(llvm::Function& function);
+  // Splits blocks that end with an invoke before it: the result of an invoke has one definition, so
+  // these are not copied. Call before values are demoted.
+  static void split_invokes(llvm::Function& function);
+  // Inserts the observations: a chosen block that has marks gets a copy in which they are observed.
+  // The marks stay. Values must have been demoted.
+  void emit();
 
  private:
   struct Place {
@@ -39,7 +37,7 @@ class FirstObservations {
     bool is_true = false;                 // its value here
   };
   void add_condition(Place& place) const;
-  void emit(const Place& place, const Way& way);
+  void emit(const Place& place);
   void observe_copy(llvm::IRBuilderBase& at, llvm::BasicBlock* block, const Place& place);
 
   const TranslationUnit& unit_;

@@ -51,6 +51,7 @@ class RegionSampler {
   void run() {
     BasicBlock* const start = split_entry(function_);
     split_landing_pads(function_);
+    if (first_.are_observed()) FirstObservations::split_invokes(function_);
     demote_values(function_);
     if (loop_headers(find_back_edges(start)).size() <= max_region_loops()) {
       unroll_small_loops(function_, unit_,
@@ -340,15 +341,6 @@ class RegionSampler {
     }
   }
 
-  // Rare code is first executed in the slow copy, which control leaves where the next region
-  // begins.
-  void emit_first_observations() {
-    first_observations_->emit([this](llvm::IRBuilderBase& at, BasicBlock* rest) {
-      at.CreateStore(first_bank(at), bank_);
-      at.CreateBr(clones_.slow_clone(rest->getSinglePredecessor()));
-    });
-  }
-
   void lower_marks() {
     std::vector<std::pair<llvm::CallInst*, llvm::CallInst*>> both;
     for (BasicBlock* const block : clones_.fast_blocks()) {
@@ -364,7 +356,7 @@ class RegionSampler {
         both.emplace_back(call, clones_.slow_clone(call));
       }
     }
-    if (first_observations_.has_value()) emit_first_observations();
+    if (first_observations_.has_value()) first_observations_->emit();
     for (const auto& [fast, slow] : both) {
       const Mark& mark = *mark_of(*fast, unit_);
       statistics_.sites += static_cast<unsigned>(mark.sites.size());

@@ -122,10 +122,10 @@ class ReportChecker {
   void begin_report(const ReportItem& item) {
     static constexpr std::string_view kKeys[] = {"id"};
     static constexpr std::string_view kFirstKeys[] = {"id", "sparsity", "first"};
-    check_tag(
-        item.tag,
-        item.id == kFirstSamplesReport ? std::span<const std::string_view>(kFirstKeys) : kKeys,
-        item.offset, notes_);
+    // Reports that were merged have neither.
+    const bool has_rates = item.id == kFirstSamplesReport && item.tag.attribute_count > 1;
+    check_tag(item.tag, has_rates ? std::span<const std::string_view>(kFirstKeys) : kKeys,
+              item.offset, notes_);
     id_ = item.id;
     if (!std::exchange(any_, true) && id_ != kSamplesReport) {
       notes_.note(Kind::not_first, item.offset, "Report",
