@@ -37,41 +37,6 @@ KINDS = {"plain": "", "always": SCHEMES + " -fno-sample", "sampled": SCHEMES,
          "without-turns": SCHEMES + " -fno-sample-turns", "by-sites": SCHEMES + " -fno-sample-regions",
          "adaptive": SCHEMES + " -fsampler-adaptive", "adaptive-blocks": SCHEMES + " -fsampler-adaptive -fsampler-adaptive-blocks"}
 
-XML_READER = r"""
-#include "tinyxml2.h"
-#include <cstdio>
-using namespace tinyxml2;
-static unsigned long count(const XMLNode *node) {
-  unsigned long found = 1;
-  if (const XMLElement *element = node->ToElement())
-    for (const XMLAttribute *one = element->FirstAttribute(); one != nullptr; one = one->Next()) found += one->IntValue() % 7 + 1;
-  for (const XMLNode *child = node->FirstChild(); child != nullptr; child = child->NextSibling()) found += count(child);
-  return found;
-}
-int main(int, char **words) {
-  XMLDocument document;
-  if (document.LoadFile(words[1]) != XML_SUCCESS) return std::puts(document.ErrorStr()), 1;
-  XMLPrinter printer;
-  document.Print(&printer);
-  std::printf("%lu nodes, %d bytes\n", count(&document), (int)printer.CStrSize());
-}
-"""
-JSON_READER = r"""
-#include <stdio.h>
-#include <stdlib.h>
-#include "cJSON.h"
-int main(int words, char **word) {
-  FILE *file = fopen(word[1], "rb");
-  char *text = malloc(1 << 25);
-  if (words < 2 || file == NULL || text == NULL) return 1;
-  text[fread(text, 1, (1 << 25) - 1, file)] = 0;
-  cJSON *value = cJSON_Parse(text);
-  if (value == NULL) return puts("no JSON"), 1;
-  char *again = cJSON_PrintUnformatted(value);
-  printf("%s%s\n", again, cJSON_Print(value));
-  cJSON_Delete(value);
-}
-"""
 AWK = r"""
 { kind[$2]++; split($3, part, "/"); sum[part[1]] += part[2]; if ($0 ~ /failed after [0-9]*7 ms/) odd++ }
 $NF == "ms" && length($1) > 5 { gsub(/[0-9]+/, "#"); shape[$0]++ }
@@ -146,14 +111,14 @@ def write_inputs(folder, long):
         ["rule cc", "  command = cc -c $in -o $out", *(f"build part{i}.o: cc /dev/null" for i in range(500)),
          "build all: phony " + " ".join(f"part{i}.o" for i in range(500)), ""])
     names = {"text": text if long else text[:400_000], "script": lua, "manifest": manifest, "awk": AWK,
-             "xml": xml(12_000_000 if long else 300_000), "json": json_text(6_000_000 if long else 200_000), "bc": bc_text(60_000 if long else 600),
-             "xml_reader": XML_READER, "json_reader": JSON_READER}
+             "xml": xml(12_000_000 if long else 300_000), "json": json_text(6_000_000 if long else 200_000), "bc": bc_text(60_000 if long else 600)}
     files = {}
     for name, content in names.items():
         files[name] = folder / name
         files[name].write_text(content)
     (folder / "out").mkdir()
-    return {**files, "out": folder / "out", "xml_name": "xml"}
+    programs = SOURCE_DIR / "bench/programs"
+    return {**files, "out": folder / "out", "xml_name": "xml", "xml_reader": programs / "xml_reader.cc", "json_reader": programs / "json_reader.c"}
 
 
 class Bench:

@@ -117,12 +117,8 @@ class Adaptive(SamplerCase):
                 self.assertEqual(first_of(self.report), [])
 
     def test_children_observe_their_own_first_executions(self):
-        source = self.path("child.c")
-        source.write_text("#include <unistd.h>\n#include <sys/wait.h>\nstatic int seen;\n"
-                          "__attribute__((noinline)) static int work(int n) { if (n > 3) seen++; return seen; }\n"
-                          "int main(void) { for (int i = 0; i < 100; i++) work(i);\n"
-                          "  if (fork() == 0) { work(7); work(1); return 0; }\n  wait(0); return 0; }\n")
-        program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", "-O1", "-fsampler-scheme=branches", source)
+        program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", "-O1", "-fsampler-scheme=branches",
+                        PROGRAMS / "first_in_child.c")
         done = run(program, cwd=self.folder, env={"SAMPLER_FILE": "of.%p", "SAMPLER_SPARSITY": "1000000"})
         self.assertEqual(done.returncode, 0, done.stderr)
         reports = sorted(self.folder.glob("of.*"), key=lambda path: int(path.suffix[1:]))
@@ -146,33 +142,9 @@ class Adaptive(SamplerCase):
 
 
 class Isolation(StudyCase):
-    CAUSE = r"""
-#include <stdio.h>
-#include <stdlib.h>
-static unsigned state;
-static unsigned draw(void) { state = state * 1664525u + 1013904223u; return state >> 8; }
-static char *kept;
-static int step(int n) {
-  if (n == -1) { kept = NULL; return 1; }   /* the cause, deep in a hot loop */
-  if (n % 3 == 0) return 2;
-  return 3;
-}
-int main(int words, char **word) {
-  state = (unsigned)atoi(word[1]) * 7919u;
-  char text[8] = "text";
-  int fails = draw() % 5 == 0, sum = 0;
-  kept = text;
-  for (int i = 0; i < 30000; i++) sum += step(i == 20000 && fails ? -1 : (int)(draw() % 100));
-  if (words > 2) puts("odd");
-  return sum + kept[0] > 1 << 30;
-}
-"""
-
     def figures(self, name, *words, flags=()):
         """The predictors of 120 runs, by predicate: the runs in which it was true and its site was observed."""
-        source = self.folder / "cause.c"
-        source.write_text(self.CAUSE)
-        program = build(self.folder / name, RELEASES[-1], "-O1", "-g", *SCHEMES, *flags, source)
+        program = build(self.folder / name, RELEASES[-1], "-O1", "-g", *SCHEMES, *flags, PROGRAMS / "hot_cause.c")
         study = self.study(name)
         done = telltale("run", "-q", "--study", study, "--times", 120, "--jobs", 2, "--seed", 1, *words, "--", program, "{}")
         self.assertEqual(done.returncode, 0, done.stderr)
