@@ -100,13 +100,15 @@ def code_size(program):
     return sum(int(line.split()[1]) for line in sections.splitlines() if line.startswith(".text"))
 
 
-def build(name, kind, folder, files):
-    package, configure, make, program, _ = PROGRAMS[name]
+def build(name, kind, folder, files, programs=None, kinds=None):
+    """The program and how long its compilation took."""
+    programs, kinds = programs or PROGRAMS, kinds or KINDS
+    package, configure, make, program, _ = programs[name]
     place = folder / f"{name}-{kind}"
     shutil.copytree(debian_sources.unpacked(package), place, symlinks=True)
     plain = {"cc": f"clang-{RELEASE}", "cxx": f"clang++-{RELEASE}"}
     ours = {"cc": BINARY_DIR / "bin/telltale-cc", "cxx": BINARY_DIR / "bin/telltale-c++"}
-    words = {**(plain if kind == "plain" else ours), "plain": plain["cc"], "flags": f"-O2 -w {KINDS[kind]}", **files}
+    words = {**(plain if kind == "plain" else ours), "plain": plain["cc"], "flags": f"-O2 -w {kinds[kind]}", **files}
     environment = {"TELLTALE_CLANG_RELEASE": RELEASE}
     processor_time(configure.format(**words), place, environment)
     took, _ = processor_time(make.format(**words), place, environment)

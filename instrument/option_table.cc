@@ -170,6 +170,13 @@ constexpr Option kOptions[] = {
     toggle(kSampling, "sample-turns", &Options::sample_calls,
            "Runs most calls of functions with loops in uninstrumented code. Off: slower, but "
            "samples are more even."),
+    toggle(kSampling, "sampler-adaptive", &Options::adaptive,
+           "Also observes the first executions of code, however rare it is; reports have their "
+           "counts apart from the sample."),
+    toggle(
+        kSampling, "sampler-adaptive-blocks", &Options::adaptive_blocks,
+        "With -fsampler-adaptive: also observes the first executions of rare blocks in hot code. "
+        "Shows more, but is slower."),
     {kSampling, "sampler-scales=", "FILE",
      "Reads the countdown cost of each site: lines FUNCTION<TAB>NODE<TAB>COST.", nullptr,
      take_scales_file},

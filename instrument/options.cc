@@ -72,6 +72,11 @@ bool Options::has_access_scheme() const {
          has(Scheme::kCompareSwap) || has(Scheme::kAtomsRw);
 }
 
+bool Options::observes_first() const {
+  return adaptive && sample && uses_region_sampling() && !timestamp_first && !timestamp_last &&
+         !trace_sites && !has_access_scheme() && !has(Scheme::kGObjectUnref);
+}
+
 bool Options::wants_function(std::string_view name) const {
   for (const FilterRule& rule : function_filters) {
     if (rule.name == "*" || rule.name == name) return rule.include;

@@ -67,6 +67,8 @@ struct Options {
   bool threads = false;
   bool sample_regions = true;
   bool sample_calls = true;
+  bool adaptive = false;
+  bool adaptive_blocks = false;
   bool balance_paths = false;
   bool cache_countdown = true;
   bool predict_checks = true;
@@ -114,6 +116,9 @@ struct Options {
     return sample_regions && random == Random::kOnline && !balance_paths && scales_file.empty() &&
            !annotate_sites;
   }
+  // Are first executions observed in addition to the sample? They have counters of their own, which
+  // only schemes that count on x86-64 have.
+  [[nodiscard]] bool observes_first() const;
   [[nodiscard]] bool wants_function(std::string_view name) const;
   [[nodiscard]] bool wants_location(std::string_view file, unsigned line) const;
 };

@@ -145,6 +145,16 @@ TEST(PluginOptions, TheRuntimeIsStaticOrShared) {
             "-fsampler-runtime= must be static or shared, but is 'none'");
 }
 
+TEST(PluginOptions, FirstExecutionsAreObservedBesideASampleOfRegions) {
+  EXPECT_FALSE(Options().observes_first());
+  EXPECT_TRUE(parsed({"-fsampler-adaptive", "-fsampler-scheme=branches"}).observes_first());
+  for (const char* const word :
+       {"-fno-sample", "-fno-sample-regions", "-ftimestamp-first", "-ftimestamp-last",
+        "-ftrace-sites", "-fsampler-scheme=data", "-fsampler-scheme=atoms",
+        "-fsampler-scheme=g-object-unref", "-fno-sampler-adaptive"})
+    EXPECT_FALSE(parsed({"-fsampler-adaptive", word}).observes_first()) << word;
+}
+
 TEST(PluginOptions, RegionsAreSampledUnlessSitesAreCounted) {
   EXPECT_TRUE(Options().uses_region_sampling());
   for (const char* const word :

@@ -4,6 +4,7 @@
 #include "codegen/cold_observers.h"
 #include "codegen/countdowns.h"
 #include "codegen/counter_tables.h"
+#include "codegen/first_executions.h"
 #include "codegen/observation_emitter.h"
 #include "codegen/operand_passing.h"
 
@@ -17,7 +18,8 @@ struct Codegen {
         operands(tables),
         observations(tables, operands),
         cold_observers(tables, operands, observations),
-        countdowns(tables) {}
+        countdowns(tables),
+        first_executions(tables) {}
   Codegen(const Codegen&) = delete;
   Codegen& operator=(const Codegen&) = delete;
 
@@ -26,6 +28,7 @@ struct Codegen {
   ObservationEmitter observations;
   ColdObservers cold_observers;
   Countdowns countdowns;
+  FirstExecutions first_executions;
 };
 
 }  // namespace telltale::instrument

@@ -26,10 +26,11 @@ bool has_narrow_pairs(const llvm::CallInst& call, const Mark& mark, bool is_sign
 
 }  // namespace
 
-void ColdObservers::emit(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark) {
+void ColdObservers::emit(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                         llvm::Value* bank) {
   switch (mark.scheme) {
     case Scheme::kScalarPairs:
-      if (!mark.sites.empty()) emit_pairs(at, call, mark);
+      if (!mark.sites.empty()) emit_pairs(at, call, mark, bank);
       return;
     case Scheme::kCoverage:
     case Scheme::kBranches:
@@ -37,21 +38,42 @@ void ColdObservers::emit(llvm::IRBuilderBase& at, const llvm::CallInst& call, co
     case Scheme::kReturns:
     case Scheme::kFloatKinds:
     case Scheme::kFunReentries:
-      return emit_counts(at, call, mark);
+      return emit_counts(at, call, mark, bank);
     default:
       for (unsigned i = 0; i < mark.sites.size(); ++i) observations_.emit(at, call, mark, i);
   }
 }
 
+llvm::Value* ColdObservers::row_in_bank(llvm::IRBuilderBase& at, Scheme scheme, std::uint64_t row,
+                                        llvm::Value* bank) {
+  llvm::Value* const in_first = llvm::ConstantInt::get(tables_.i64(), row);
+  const CounterTable& table = tables_.of(scheme);
+  if (bank == nullptr || table.banks == 1) return in_first;
+  return at.CreateAdd(at.CreateMul(bank, llvm::ConstantInt::get(tables_.i64(), table.rows)),
+                      in_first);
+}
+
+void ColdObservers::emit_count(llvm::IRBuilderBase& at, const Mark& mark, unsigned slot,
+                               llvm::Value* bank) {
+  llvm::IntegerType* const i64 = tables_.i64();
+  llvm::Value* const row = row_in_bank(at, mark.scheme, tables_.row_of(mark, 0), bank);
+  llvm::Value* const index =
+      at.CreateAdd(at.CreateMul(row, llvm::ConstantInt::get(i64, scheme_arity(mark.scheme))),
+                   llvm::ConstantInt::get(i64, slot));
+  emit_inline_increment(at, tables_,
+                        at.CreateInBoundsGEP(i64, tables_.of(mark.scheme).counters, {index}));
+}
+
 void ColdObservers::emit_counts(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                                const Mark& mark) {
+                                const Mark& mark, llvm::Value* bank) {
   llvm::IntegerType* const i64 = tables_.i64();
   const bool counts_inline = can_count_inline(tables_);
   for (unsigned i = 0; i < mark.sites.size(); ++i) {
     const std::uint64_t row = tables_.row_of(mark, i);
     llvm::Value* const index =
         at.CreateAdd(observations_.emit_slot(at, call, mark, i),
-                     llvm::ConstantInt::get(i64, row * scheme_arity(mark.scheme)));
+                     at.CreateMul(row_in_bank(at, mark.scheme, row, bank),
+                                  llvm::ConstantInt::get(i64, scheme_arity(mark.scheme))));
     if (counts_inline) {
       emit_inline_increment(at, tables_,
                             at.CreateInBoundsGEP(i64, tables_.of(mark.scheme).counters, {index}));
@@ -62,8 +84,8 @@ void ColdObservers::emit_counts(llvm::IRBuilderBase& at, const llvm::CallInst& c
 }
 
 void ColdObservers::emit_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                               const Mark& mark) {
-  if (can_count_inline(tables_)) return emit_inline_pairs(at, call, mark);
+                               const Mark& mark, llvm::Value* bank) {
+  if (can_count_inline(tables_)) return emit_inline_pairs(at, call, mark, bank);
   llvm::Value* const value = operands_.emit_value(at, call, mark, tables_.i64());
   operands_.for_each_batch(
       at, call, mark, tables_.i64(),
@@ -76,7 +98,7 @@ void ColdObservers::emit_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& ca
 }
 
 void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                                      const Mark& mark) {
+                                      const Mark& mark, llvm::Value* bank) {
   llvm::IntegerType* const i64 = tables_.i64();
   tables_.add_weak_operands(call, mark);
   const bool is_signed = site_of(tables_.unit(), mark, 0).kind == ValueKind::kSigned;
@@ -86,13 +108,14 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
   operands_.for_each_batch(
       at, call, mark, number,
       [&](unsigned first, unsigned count, llvm::ArrayRef<llvm::Value*> operands) {
-        const std::uint64_t row = tables_.row_of(mark, first);
+        llvm::Value* const row = row_in_bank(at, mark.scheme, tables_.row_of(mark, first), bank);
         const bool uses_tallies = tallies_.is_enabled();
         llvm::Value* const rows =
             uses_tallies
-                ? llvm::ConstantInt::get(i64, row)
-                : at.CreateInBoundsGEP(i64, tables_.of(Scheme::kScalarPairs).counters,
-                                       {llvm::ConstantInt::get(i64, row * abi::kPairCounters)});
+                ? row
+                : at.CreateInBoundsGEP(
+                      i64, tables_.of(Scheme::kScalarPairs).counters,
+                      {at.CreateMul(row, llvm::ConstantInt::get(i64, abi::kPairCounters))});
         std::vector<llvm::Value*> arguments{rows, value, llvm::ConstantInt::get(i64, count)};
         arguments.insert(arguments.end(), operands.begin(), operands.end());
         call_cold(at,

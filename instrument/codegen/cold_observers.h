@@ -23,8 +23,12 @@ class ColdObservers {
         comparisons_(tables, operands),
         tallies_(tables, operands) {}
 
-  // Emits observations of all sites of a mark.
-  void emit(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
+  // Emits observations of all sites of a mark. `bank`, an i64, selects the counters if they have
+  // two banks; null is the sample's.
+  void emit(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+            llvm::Value* bank = nullptr);
+  // Emits the observation of one site with a counter that is known.
+  void emit_count(llvm::IRBuilderBase& at, const Mark& mark, unsigned slot, llvm::Value* bank);
 
   // Site sampling: emits calls that subtract all sites of a scalar-pairs mark from `countdown`, an
   // i32, and observe those that are due. Returns the new countdown.
@@ -32,9 +36,14 @@ class ColdObservers {
                                 const Mark& mark, llvm::Value* countdown);
 
  private:
-  void emit_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
-  void emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
-  void emit_counts(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark);
+  void emit_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                  llvm::Value* bank);
+  void emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                         llvm::Value* bank);
+  void emit_counts(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                   llvm::Value* bank);
+  llvm::Value* row_in_bank(llvm::IRBuilderBase& at, Scheme scheme, std::uint64_t row,
+                           llvm::Value* bank);
   llvm::Function& count_function(Scheme scheme);
   llvm::Function& pairs_function();
   llvm::Function& group_function();

@@ -42,13 +42,13 @@ llvm::Value* Countdowns::region_countdown(llvm::IRBuilderBase& at, llvm::Value* 
   } else if (region_countdown_ == nullptr) {
     // Each unit has its own, at an address that code reaches without the global offset table.
     std::vector<llvm::Constant*> countdowns;
-    for (std::uint32_t stage = 0; stage < abi::kStages; ++stage) {
+    for (std::uint32_t stage = 0; stage <= abi::kNeverStage; ++stage) {
       const layout::RegionCountdown countdown = {
           .left = llvm::ConstantInt::get(i32, static_cast<std::uint32_t>(abi::kUnset)),
           .stage = llvm::ConstantInt::get(i32, stage)};
       countdowns.push_back(countdown.constant(at.getContext()));
     }
-    auto* const type = llvm::ArrayType::get(countdowns[0]->getType(), abi::kStages);
+    auto* const type = llvm::ArrayType::get(countdowns[0]->getType(), countdowns.size());
     region_countdown_ =
         tables_.make_variable(llvm::ConstantArray::get(type, countdowns), "countdown", false);
   }

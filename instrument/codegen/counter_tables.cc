@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "codegen/inline_counters.h"
 #include "codegen/runtime_abi.h"
 
 namespace telltale::instrument {
@@ -35,6 +36,7 @@ bool is_weak(const llvm::Value* variable) {
 CounterTables::CounterTables(llvm::Module& module, const TranslationUnit& unit,
                              const std::array<unsigned, kSchemeCount>& rows)
     : module_(module), unit_(unit), i64_(llvm::Type::getInt64Ty(module.getContext())) {
+  observes_first_ = unit.options.observes_first() && can_count_inline(*this);
   for (std::size_t i = 0; i < kSchemeCount; ++i) {
     if (unit.options.schemes[i]) tables_[i] = make_table(static_cast<Scheme>(i), rows[i]);
   }
@@ -76,9 +78,11 @@ CounterTable CounterTables::make_table(Scheme scheme, unsigned rows) {
   const auto zeros = [&](std::uint64_t count) {
     return llvm::ConstantAggregateZero::get(llvm::ArrayType::get(i64_, count));
   };
-  llvm::Constant* const start = scheme == Scheme::kBounds
-                                    ? initial_bounds(rows, table.kinds)
-                                    : zeros(std::uint64_t{rows} * scheme_arity(scheme));
+  llvm::Constant* start = scheme == Scheme::kBounds
+                              ? initial_bounds(rows, table.kinds)
+                              : zeros(std::uint64_t{rows} * scheme_arity(scheme));
+  table.banks = observes_first_ && scheme != Scheme::kBounds ? 2 : 1;
+  if (table.banks > 1) start = zeros(table.all_rows() * scheme_arity(scheme));
   table.counters = make_variable(start, name + ".counters", false);
   if (options().timestamp_first) table.first = make_variable(zeros(rows), name + ".first", false);
   if (options().timestamp_last) table.last = make_variable(zeros(rows), name + ".last", false);
@@ -168,7 +172,8 @@ llvm::Constant* CounterTables::scheme_tables() {
         .kinds = table.kinds,
         .tallies = table.tallies,
         .rows = i32(context, table.rows),
-        .arity = i32(context, scheme_arity(scheme))};
+        .arity = i32(context, scheme_arity(scheme)),
+        .banks = i32(context, table.banks)};
     entries.push_back(entry.constant(context));
   }
   return make_variable(array_of(entries), "schemes", false);

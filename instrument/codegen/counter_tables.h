@@ -28,6 +28,8 @@ struct CounterTable {
   llvm::GlobalVariable* kinds = nullptr;    // of bounds
   llvm::GlobalVariable* tallies = nullptr;  // of scalar-pairs; see PairTallies
   unsigned rows = 0;
+  unsigned banks = 1;  // 2: counters and tallies of first executions follow those of the sample
+  [[nodiscard]] std::uint64_t all_rows() const { return std::uint64_t{rows} * banks; }
 };
 
 class CounterTables {
@@ -39,6 +41,8 @@ class CounterTables {
   [[nodiscard]] llvm::Module& module() const { return module_; }
   [[nodiscard]] const TranslationUnit& unit() const { return unit_; }
   [[nodiscard]] const Options& options() const { return unit_.options; }
+  // -fsampler-adaptive: do the counters have a second bank, for first executions?
+  [[nodiscard]] bool observes_first() const { return observes_first_; }
   // Counters, rows and values of pairs are i64.
   [[nodiscard]] llvm::IntegerType* i64() const { return i64_; }
 
@@ -82,6 +86,7 @@ class CounterTables {
   llvm::Module& module_;
   const TranslationUnit& unit_;
   llvm::IntegerType* i64_;
+  bool observes_first_;
   std::array<CounterTable, kSchemeCount> tables_;
   llvm::GlobalVariable* null_operand_ = nullptr;
   llvm::DenseMap<const Mark*, llvm::Constant*> access_descriptors_;

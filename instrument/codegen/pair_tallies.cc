@@ -68,7 +68,7 @@ class TallyEmitter {
 
   // The same row in the `slot`th of the four tables.
   llvm::Value* in_table(llvm::Value* tally, unsigned slot) {
-    return builder_.CreateConstGEP1_64(i8_, tally, std::uint64_t{slot} * table_.rows);
+    return builder_.CreateConstGEP1_64(i8_, tally, slot * table_.all_rows());
   }
 
   void emit_vector_tally(llvm::Value* index, llvm::Value* lefts, llvm::Value* operands,
@@ -103,9 +103,9 @@ class TallyEmitter {
     llvm::Value* address = in_table(tally, 0);
     for (const CmpInst::Predicate predicate :
          {greater_, CmpInst::getNonStrictPredicate(greater_)}) {
-      address =
-          builder_.CreateSelect(builder_.CreateICmp(predicate, left, right),
-                                builder_.CreateConstGEP1_64(i8_, address, table_.rows), address);
+      address = builder_.CreateSelect(builder_.CreateICmp(predicate, left, right),
+                                      builder_.CreateConstGEP1_64(i8_, address, table_.all_rows()),
+                                      address);
     }
     call_asm_without_aliasing(builder_, builder_.getVoidTy(), "incb ($0)",
                               "r,~{dirflag},~{fpsr},~{flags}", {address});
@@ -156,7 +156,7 @@ llvm::Function& PairTallies::flush_function() {
   builder.SetInsertPoint(&flush_function_->getEntryBlock());
   const CounterTable& table = tables_.of(Scheme::kScalarPairs);
   builder.CreateCall(without_aliasing(runtime::telltale_sampler_add_up_v1(module)),
-                     {table.counters, table.tallies, builder.getInt64(table.rows),
+                     {table.counters, table.tallies, builder.getInt64(table.all_rows()),
                       flush_function_->getArg(0), flush_function_->getArg(1)});
   builder.CreateRetVoid();
   return *flush_function_;
@@ -170,9 +170,8 @@ llvm::Function& PairTallies::function(bool is_signed, bool is_narrow) {
   CounterTable& table = tables_.of(Scheme::kScalarPairs);
   if (table.tallies == nullptr) {
     // Vector code may read and write back a few bytes beyond the last table.
-    auto* const type =
-        llvm::ArrayType::get(llvm::Type::getInt8Ty(context),
-                             (abi::kPairCounters + 1) * std::uint64_t{table.rows} + kLanes);
+    auto* const type = llvm::ArrayType::get(llvm::Type::getInt8Ty(context),
+                                            (abi::kPairCounters + 1) * table.all_rows() + kLanes);
     table.tallies = tables_.make_variable(llvm::ConstantAggregateZero::get(type), "tallies", false);
   }
   llvm::Type* const number = is_narrow ? llvm::Type::getInt32Ty(context) : i64;

@@ -16,7 +16,8 @@ static_assert(static_cast<std::uint8_t>(ValueKind::kSigned) == abi::kSigned &&
               static_cast<std::uint8_t>(ValueKind::kUnsigned) == abi::kUnsigned &&
               static_cast<std::uint8_t>(ValueKind::kPointer) == abi::kPointer);
 
-llvm::GlobalVariable* make_descriptor(CounterTables& tables, Countdowns& countdowns) {
+llvm::GlobalVariable* make_descriptor(CounterTables& tables, Countdowns& countdowns,
+                                      FirstExecutions& first_executions) {
   llvm::LLVMContext& context = tables.module().getContext();
   const Options& options = tables.options();
   const auto i32 = [&](std::uint64_t value) {
@@ -39,7 +40,9 @@ llvm::GlobalVariable* make_descriptor(CounterTables& tables, Countdowns& countdo
       .call_counters = countdowns.merge_call_counters(),
       .weak_operands = tables.weak_operands(),
       .call_counter_count = i32(countdowns.call_counter_count()),
-      .weak_operand_count = i32(tables.weak_operand_count())};
+      .weak_operand_count = i32(tables.weak_operand_count()),
+      .budgets = first_executions.merge_budgets(),
+      .budget_count = i32(first_executions.budget_count())};
   return tables.make_variable(descriptor.constant(context), "unit", false);
 }
 
@@ -60,9 +63,10 @@ llvm::Function* make_hook(llvm::Module& module, const char* name,
 
 }  // namespace
 
-void emit_registration(CounterTables& tables, Countdowns& countdowns) {
+void emit_registration(CounterTables& tables, Countdowns& countdowns,
+                       FirstExecutions& first_executions) {
   llvm::Module& module = tables.module();
-  llvm::GlobalVariable* const descriptor = make_descriptor(tables, countdowns);
+  llvm::GlobalVariable* const descriptor = make_descriptor(tables, countdowns, first_executions);
   // Before all other constructors, after all other destructors.
   constexpr int kFirst = 1;
   llvm::appendToGlobalCtors(module,

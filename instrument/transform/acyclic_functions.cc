@@ -13,6 +13,7 @@
 #include "codegen/cold_functions.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
+#include "transform/first_observations.h"
 
 namespace telltale::instrument {
 
@@ -78,6 +79,8 @@ AcyclicFunctions::AcyclicFunctions(llvm::Module& module, const TranslationUnit& 
 }
 
 bool AcyclicFunctions::can_extend_region(const llvm::CallBase& call) const {
+  // A function whose first executions are observed has a check at each call.
+  if (unit_.options.observes_first()) return false;
   const llvm::Function* const callee = call.getCalledFunction();
   const llvm::Function* const caller = call.getFunction();
   if (callee == nullptr || !is_acyclic(*callee) || callee->isInterposable() ||
@@ -123,9 +126,9 @@ void AcyclicFunctions::retarget_calls() {
 
 llvm::Function* AcyclicFunctions::make_clone(llvm::Function& function, const char* suffix,
                                              const std::vector<llvm::CallBase*>& joining,
-                                             bool observed) {
+                                             bool observed, llvm::ArrayRef<llvm::Type*> extra) {
   llvm::ValueToValueMapTy clones;
-  llvm::Function* const copy = clone_function(function, suffix, {}, clones);
+  llvm::Function* const copy = clone_function(function, suffix, extra, clones);
   for (llvm::CallBase* const call : joining) {
     if (const auto found = clones.find(call); found != clones.end())
       retarget(*llvm::cast<llvm::CallBase>(found->second), observed);
@@ -145,7 +148,10 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
       joining.push_back(call);
   }
   Clones& clones = clones_[&function];
-  llvm::Function* const slow = clones.slow = make_clone(function, ".slow", joining, true);
+  FirstExecutions& first = codegen.first_executions;
+  std::vector<llvm::Type*> extra;
+  if (first.are_observed()) extra.push_back(llvm::Type::getInt64Ty(function.getContext()));
+  llvm::Function* const slow = clones.slow = make_clone(function, ".slow", joining, true, extra);
   slow->removeFnAttr(llvm::Attribute::AlwaysInline);
   slow->removeFnAttr(llvm::Attribute::InlineHint);
   if (!slow->hasFnAttribute(llvm::Attribute::OptimizeNone)) slow->addFnAttr(llvm::Attribute::Cold);
@@ -156,19 +162,34 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
     const Mark& mark = *mark_of(*call, unit_);
     statistics.sites += static_cast<unsigned>(mark.sites.size());
     llvm::IRBuilder<> builder(call->getNextNode());
-    codegen.cold_observers.emit(builder, *call, mark);
+    codegen.cold_observers.emit(builder, *call, mark,
+                                extra.empty() ? nullptr : slow->getArg(slow->arg_size() - 1));
     erase_mark(*call);
+  }
+  if (first.are_observed()) {
+    FirstObservations::split_invokes(function);
+    demote_values(function);
+    FirstObservations(function, unit_, codegen, FirstObservations::kLessThanEntry).emit();
+    llvm::GlobalVariable* const budget = first.make_budget();
+    forward_calls_if(
+        function, *slow, [&](llvm::IRBuilderBase& at) { return first.emit_is_left(at, budget); },
+        [&](llvm::IRBuilderBase& at) {
+          first.emit_take(at, budget);
+          return std::vector<llvm::Value*>{first_bank(at)};
+        });
   }
   for (llvm::CallInst* const call : marks_in(function, unit_)) erase_mark(*call);
   if (needs_fast_clone_.contains(&function))
-    clones.fast = make_clone(function, ".fast", joining, false);
+    clones.fast = make_clone(function, ".fast", joining, false, {});
   for (llvm::CallBase* const call : joining) retarget(*call, false);
   const auto place = [&](llvm::IRBuilderBase& at) {
     return codegen.countdowns.region_countdown(at, nullptr);
   };
   dispatch_calls(function, *slow, unit_.options.predict_checks, place,
                  [&](llvm::IRBuilderBase& at) {
-                   return Dispatch{codegen.countdowns.emit_sample_check(at, place(at)), {}};
+                   std::vector<llvm::Value*> bank;
+                   if (first.are_observed()) bank.push_back(sample_bank(at));
+                   return Dispatch{codegen.countdowns.emit_sample_check(at, place(at)), bank};
                  });
 }
 

@@ -53,7 +53,8 @@ class AcyclicFunctions {
   bool body_preserves_countdown(const llvm::Function& function,
                                 const IsWeightless& is_weightless) const;
   llvm::Function* make_clone(llvm::Function& function, const char* suffix,
-                             const std::vector<llvm::CallBase*>& joining, bool observed);
+                             const std::vector<llvm::CallBase*>& joining, bool observed,
+                             llvm::ArrayRef<llvm::Type*> extra);
 
   const TranslationUnit& unit_;
   std::map<const llvm::Function*, unsigned> scc_ids_;  // functions with one id call each other

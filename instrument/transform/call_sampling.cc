@@ -6,6 +6,7 @@
 #include "codegen/cold_functions.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
+#include "transform/first_observations.h"
 
 namespace telltale::instrument {
 namespace {
@@ -43,6 +44,11 @@ llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUni
   sampled->addFnAttr(llvm::Attribute::NoInline);
   mark_as_rare(*sampled);
   acyclic_functions.add_clone(function, *sampled);
+  if (codegen.first_executions.are_observed()) {
+    FirstObservations::split_invokes(function);
+    demote_values(function);
+    FirstObservations(function, unit, codegen, FirstObservations::kLessThanEntry).emit();
+  }
   for (llvm::CallInst* const call : marks_in(function, unit)) erase_mark(*call);
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);

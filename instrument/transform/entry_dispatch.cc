@@ -13,14 +13,16 @@ namespace {
 using llvm::BasicBlock;
 
 // A block that tail-calls `other` with the arguments of `from` and `more`.
-BasicBlock* make_forwarding_block(llvm::Function& from, llvm::Function& other,
-                                  const std::vector<llvm::Value*>& more) {
+BasicBlock* make_forwarding_block(
+    llvm::Function& from, llvm::Function& other,
+    const std::function<std::vector<llvm::Value*>(llvm::IRBuilderBase&)>& emit_more) {
   BasicBlock* const block = BasicBlock::Create(from.getContext(), "telltale.instead", &from);
   llvm::IRBuilder<> builder(block);
   if (from.getSubprogram() != nullptr) {
     builder.SetCurrentDebugLocation(
         llvm::DILocation::get(from.getContext(), 0, 0, from.getSubprogram()));
   }
+  const std::vector<llvm::Value*> more = emit_more(builder);
   std::vector<llvm::Value*> arguments;
   for (llvm::Argument& argument : from.args()) arguments.push_back(&argument);
   arguments.insert(arguments.end(), more.begin(), more.end());
@@ -38,6 +40,11 @@ BasicBlock* make_forwarding_block(llvm::Function& from, llvm::Function& other,
     builder.CreateRet(call);
   }
   return block;
+}
+
+BasicBlock* make_forwarding_block(llvm::Function& from, llvm::Function& other,
+                                  const std::vector<llvm::Value*>& more) {
+  return make_forwarding_block(from, other, [&](llvm::IRBuilderBase&) { return more; });
 }
 
 llvm::Function* make_cold_dispatcher(llvm::Function& function) {
@@ -75,7 +82,7 @@ void dispatch_calls(llvm::Function& function, llvm::Function& other, bool predic
   constexpr std::uint32_t kOften = 10000;
   builder.CreateCondBr(
       builder.CreateICmpSLT(left, llvm::ConstantInt::get(word, 0)),
-      make_forwarding_block(function, *dispatcher, {}), start,
+      make_forwarding_block(function, *dispatcher, std::vector<llvm::Value*>()), start,
       predict ? llvm::MDBuilder(function.getContext()).createBranchWeights(kSeldom, kOften)
               : nullptr);
   end->eraseFromParent();
@@ -83,7 +90,8 @@ void dispatch_calls(llvm::Function& function, llvm::Function& other, bool predic
   builder.SetInsertPoint(BasicBlock::Create(dispatcher->getContext(), "", dispatcher));
   builder.SetCurrentDebugLocation({});
   const Dispatch found = emit_decision(builder);
-  BasicBlock* const back = make_forwarding_block(*dispatcher, function, {});
+  BasicBlock* const back =
+      make_forwarding_block(*dispatcher, function, std::vector<llvm::Value*>());
   builder.CreateCondBr(found.is_taken,
                        make_forwarding_block(*dispatcher, other, found.extra_arguments), back);
   // `function` will count this call again.
@@ -95,6 +103,21 @@ void dispatch_calls(llvm::Function& function, llvm::Function& other, bool predic
       builder.CreateSelect(builder.CreateICmpEQ(now, llvm::ConstantInt::get(word, largest)), now,
                            builder.CreateAdd(now, one)),
       again);
+}
+
+void forward_calls_if(
+    llvm::Function& function, llvm::Function& other,
+    const std::function<llvm::Value*(llvm::IRBuilderBase&)>& emit_condition,
+    const std::function<std::vector<llvm::Value*>(llvm::IRBuilderBase&)>& emit_taken) {
+  BasicBlock* const start = split_entry(function);
+  llvm::Instruction* const end = function.getEntryBlock().getTerminator();
+  llvm::IRBuilder<> builder(end);
+  constexpr std::uint32_t kSeldom = 1;
+  constexpr std::uint32_t kOften = 10000;
+  builder.CreateCondBr(emit_condition(builder), make_forwarding_block(function, other, emit_taken),
+                       start,
+                       llvm::MDBuilder(function.getContext()).createBranchWeights(kSeldom, kOften));
+  end->eraseFromParent();
 }
 
 }  // namespace telltale::instrument

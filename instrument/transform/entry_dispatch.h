@@ -25,4 +25,12 @@ void dispatch_calls(llvm::Function& function, llvm::Function& other, bool predic
                     const std::function<llvm::Value*(llvm::IRBuilderBase&)>& countdown_address,
                     const std::function<Dispatch(llvm::IRBuilderBase&)>& emit_decision);
 
+// Inserts a check at the entry of `function`, which passes the call to `other` with further
+// arguments if a condition, an i1 that `emit_condition` emits, holds. `emit_taken` emits code for
+// that case and returns the arguments.
+void forward_calls_if(
+    llvm::Function& function, llvm::Function& other,
+    const std::function<llvm::Value*(llvm::IRBuilderBase&)>& emit_condition,
+    const std::function<std::vector<llvm::Value*>(llvm::IRBuilderBase&)>& emit_taken);
+
 }  // namespace telltale::instrument

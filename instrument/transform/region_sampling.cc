@@ -4,6 +4,7 @@
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IntrinsicInst.h>
+#include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -11,12 +12,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
 #include "analysis/ir_marks.h"
 #include "transform/call_sampling.h"
 #include "transform/cloning.h"
+#include "transform/first_observations.h"
 #include "transform/loop_unrolling.h"
 #include "transform/region_countdown.h"
 
@@ -42,11 +45,13 @@ class RegionSampler {
         is_weightless_(is_weightless),
         acyclic_functions_(acyclic_functions),
         statistics_(statistics),
-        countdown_(function, unit, codegen, countdown_offset) {}
+        countdown_(function, unit, codegen, countdown_offset),
+        first_(codegen.first_executions) {}
 
   void run() {
     BasicBlock* const start = split_entry(function_);
     split_landing_pads(function_);
+    if (first_.are_observed()) FirstObservations::split_invokes(function_);
     demote_values(function_);
     if (loop_headers(find_back_edges(start)).size() <= max_region_loops()) {
       unroll_small_loops(function_, unit_,
@@ -59,16 +64,22 @@ class RegionSampler {
     for (const auto& [block, number] : back_edges_.edges)
       headers_.insert(block->getTerminator()->getSuccessor(number));
     find_sites_ahead();
+    if (first_.are_observed()) {
+      first_observations_.emplace(function_, unit_, codegen_, FirstObservations::kLessThanLoops);
+      bank_ = new llvm::AllocaInst(llvm::Type::getInt64Ty(function_.getContext()), 0,
+                                   "telltale.bank", function_.getEntryBlock().begin());
+    }
     clones_.clone(function_);
     count_regions();
     llvm::Instruction* const entry = function_.getEntryBlock().getTerminator();
     // From here on, new blocks belong to neither copy.
     for (BasicBlock* const header : headers_) {
-      const HeaderBlocks& ends =
-          header_blocks_[header] = {add_fast_preheader(header), nullptr, nullptr};
-      header_blocks_[header].from_fast = add_check(header, header, ends.fast_preheader);
-      header_blocks_[header].from_slow =
-          add_check(header, ends.fast_preheader, ends.fast_preheader);
+      HeaderBlocks& ends = header_blocks_[header];
+      ends.fast_preheader = ends.from_outside = add_fast_preheader(header);
+      if (first_.are_observed() && has_sites_ahead_.contains(header))
+        ends.from_outside = add_first_check(header, ends.fast_preheader);
+      ends.from_fast = add_check(header, header, ends.fast_preheader);
+      ends.from_slow = add_check(header, ends.from_outside, ends.from_outside);
     }
     for (BasicBlock* const block : clones_.fast_blocks()) redirect(block);
     entry->setSuccessor(0, header_blocks_[start].from_slow);
@@ -237,6 +248,7 @@ class RegionSampler {
   // loop without the slow copy, in a loop around both.
   struct HeaderBlocks {
     BasicBlock* fast_preheader = nullptr;
+    BasicBlock* from_outside = nullptr;
     BasicBlock* from_fast = nullptr;
     BasicBlock* from_slow = nullptr;
   };
@@ -254,6 +266,36 @@ class RegionSampler {
     return fast_preheader;
   }
 
+  // Where a loop is entered, and after each observed region: is the next one to be observed because
+  // few have been?
+  BasicBlock* add_first_check(BasicBlock* header, BasicBlock* fast) {
+    llvm::LLVMContext& context = function_.getContext();
+    BasicBlock* const test = BasicBlock::Create(context, "telltale.first", &function_, header);
+    BasicBlock* const taken = BasicBlock::Create(context, "telltale.take", &function_, header);
+    llvm::GlobalVariable* const budget = first_.make_budget();
+    llvm::IRBuilder<> builder(test);
+    constexpr std::uint32_t kSeldom = 1;
+    constexpr std::uint32_t kOften = 10000;
+    builder.CreateCondBr(first_.emit_is_left(builder, budget), taken, fast,
+                         llvm::MDBuilder(context).createBranchWeights(kSeldom, kOften));
+    builder.SetInsertPoint(taken);
+    first_.emit_take(builder, budget);
+    builder.CreateStore(first_bank(builder), bank_);
+    builder.CreateBr(clones_.slow_clone(header));
+    return test;
+  }
+
+  // The slow copy of a region that is in the sample.
+  BasicBlock* sampled_region(BasicBlock* header) {
+    if (bank_ == nullptr) return clones_.slow_clone(header);
+    BasicBlock* const block =
+        BasicBlock::Create(function_.getContext(), "telltale.sampled", &function_, header);
+    llvm::IRBuilder<> builder(block);
+    builder.CreateStore(sample_bank(builder), bank_);
+    builder.CreateBr(clones_.slow_clone(header));
+    return block;
+  }
+
   BasicBlock* add_check(BasicBlock* header, BasicBlock* fast, BasicBlock* other) {
     BasicBlock* const test =
         BasicBlock::Create(function_.getContext(), "telltale.test", &function_, header);
@@ -261,8 +303,8 @@ class RegionSampler {
     if (!has_sites_ahead_.contains(header) && unit_.options.specialize_empty_regions) {
       builder.CreateBr(fast);
     } else {
-      countdown_.emit_check(builder, cached_blocks_.contains(header), fast,
-                            clones_.slow_clone(header), other);
+      countdown_.emit_check(builder, cached_blocks_.contains(header), fast, sampled_region(header),
+                            other);
     }
     return test;
   }
@@ -279,7 +321,7 @@ class RegionSampler {
       // A computed jump has one target, whichever copy it is in.
       const bool is_computed = llvm::isa<llvm::IndirectBrInst>(fast);
       if (begins) slow->setSuccessor(i, ends.from_slow);
-      fast->setSuccessor(i, !begins       ? ends.fast_preheader
+      fast->setSuccessor(i, !begins       ? ends.from_outside
                             : is_computed ? ends.from_slow
                                           : ends.from_fast);
     }
@@ -314,11 +356,14 @@ class RegionSampler {
         both.emplace_back(call, clones_.slow_clone(call));
       }
     }
+    if (first_observations_.has_value()) first_observations_->emit();
     for (const auto& [fast, slow] : both) {
       const Mark& mark = *mark_of(*fast, unit_);
       statistics_.sites += static_cast<unsigned>(mark.sites.size());
       llvm::IRBuilder<> builder(slow->getNextNode());
-      codegen_.cold_observers.emit(builder, *slow, mark);
+      llvm::Value* const bank =
+          bank_ == nullptr ? nullptr : builder.CreateLoad(builder.getInt64Ty(), bank_);
+      codegen_.cold_observers.emit(builder, *slow, mark, bank);
       erase_mark(*fast);
       erase_mark(*slow);
     }
@@ -331,6 +376,9 @@ class RegionSampler {
   AcyclicFunctions& acyclic_functions_;
   SamplingStatistics& statistics_;
   RegionCountdown countdown_;
+  FirstExecutions& first_;
+  std::optional<FirstObservations> first_observations_;
+  llvm::AllocaInst* bank_ = nullptr;  // of the region that is observed; null: there is one bank
   BackEdges back_edges_;
   std::set<Edge> merged_edges_;  // back edges at which no region begins
   std::set<BasicBlock*> headers_;

@@ -122,7 +122,7 @@ void instrument(llvm::Module& module, TranslationUnit& unit, llvm::OptimizationL
           llvm::Twine("telltale: the instrumented code fails LLVM's verifier: ") +
           function->getName());
   }
-  emit_registration(codegen.tables, codegen.countdowns);
+  emit_registration(codegen.tables, codegen.countdowns, codegen.first_executions);
   append_sections(module, unit, sites, cfg);
   erase_mark_declarations(module);
   if (unit.options.show_stats) print_statistics(unit, rows, statistics);

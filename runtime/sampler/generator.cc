@@ -122,6 +122,14 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator) {
   if (last == 0) return kSample;
   const uint32_t call = counter.call & ~kRedraw;
   const uint32_t stage = stage_of(call, last);
+  if (asked->first_calls && call < uint32_t{1} << last) {
+    // The function's first calls all run checked code, for the observation of first executions.
+    // Each of them is sampled with the stage's probability.
+    const bool is_last = call + 1 == uint32_t{1} << last;
+    counter.call = (call + 1) | (is_last ? kRedraw : 0);
+    const bool is_sampled = generator.draw(*asked, asked->calls[stage]) == 1;
+    return kSample + (is_sampled ? stage : kNeverStage);
+  }
   const auto draw = [&] {
     return static_cast<uint32_t>(generator.draw(*asked, asked->calls[stage]));
   };
@@ -225,6 +233,10 @@ telltale_sampler_region_due_v1(telltale::sampler::RegionCountdown* countdown) {
   using namespace telltale::sampler;
   if (const EntryPoints* const other = leader(); other != nullptr)
     return other->region_due(countdown);
+  if (countdown->stage == kNeverStage) {
+    countdown->left = kNever;
+    return 0;
+  }
   return next_region(countdown->left, [countdown](const Settings& settings) {
     return process_generator.draw(settings, settings.regions[countdown->stage]);
   });

@@ -63,13 +63,22 @@ class Lock {
 };
 int Lock::owner = 0;
 
+// -fsampler-adaptive: from now on, first executions are observed again.
+void set_budgets(const UnitDescriptor& unit) {
+  if (unit.budgets == nullptr) return;
+  const Settings* const asked = settings();
+  const bool wanted = asked != nullptr && asked->sparsity >= 1;
+  ::memset(unit.budgets, wanted ? asked->first_executions : 0, unit.budget_count);
+}
+
 void reset_counters(UnitDescriptor& unit) {
+  set_budgets(unit);
   for (uint32_t i = 0; i < unit.scheme_count; ++i) {
     const SchemeTable& scheme = unit.schemes[i];
     // Bounds are monotone and are never reset.
     if (scheme.rows == 0 || scheme.kinds != nullptr) continue;
     clear_tallies(scheme);
-    ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity);
+    ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity * scheme.banks);
     if (scheme.first != nullptr) ::memset(scheme.first, 0, sizeof(uint64_t) * scheme.rows);
     if (scheme.last != nullptr) ::memset(scheme.last, 0, sizeof(uint64_t) * scheme.rows);
   }
@@ -83,7 +92,7 @@ void reset_all_counters() {
 
 void redraw_countdowns(const UnitDescriptor& unit) {
   if (unit.countdowns == nullptr) return;
-  for (uint32_t i = 0; i < kStages; ++i) unit.countdowns[i].left = kUnset;
+  for (uint32_t i = 0; i <= kNeverStage; ++i) unit.countdowns[i].left = kUnset;
 }
 
 // The child of a fork must not repeat the parent's sample.
@@ -189,6 +198,8 @@ __attribute__((visibility("default"))) void telltale_sampler_register_v1(UnitDes
     telltale::sampler::choose_random(unit->random);
   telltale::sampler::begin();
   telltale::sampler::log_first_unit(*unit);
+  if (unit->budgets != nullptr) telltale::sampler::observe_first_calls();
+  telltale::sampler::set_budgets(*unit);
   telltale::sampler::redraw_countdowns(*unit);  // code that ran before may have disabled it
   unit->previous = nullptr;
   unit->next = telltale::sampler::newest;

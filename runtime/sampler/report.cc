@@ -11,6 +11,7 @@
 #include "backtrace.h"
 #include "destination.h"
 #include "formats/sampler/wire.h"
+#include "settings.h"
 #include "spool.h"
 #include "tallies.h"
 #include "weak_operands.h"
@@ -90,11 +91,15 @@ bool LargeBuffer::taken = false;
 bool subreport_open = false;
 
 // Closes a subreport that a fault interrupted, so that it does not contain the next one.
-void put_report_begin(Writer& out, const char* id) {
+void put_report_id(Writer& out, const char* id) {
   if (subreport_open) out.put("\n</report>\n");
   subreport_open = true;
   out.put("<report id=\"");
   out.put(id);
+}
+
+void put_report_begin(Writer& out, const char* id) {
+  put_report_id(out, id);
   out.put("\">\n");
 }
 
@@ -136,21 +141,26 @@ uint64_t value_of(uint64_t& counter, bool take) {
 constexpr char kZeros[] = "0\t0\t0\t0\t0\t0\t0\t0\t0\n";
 static_assert(sizeof(kZeros) == 2 * kMaxCounters + 1);
 
-bool is_zero(const SchemeTable& scheme, uint32_t row) {
+uint64_t* counters_of(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
+  return scheme.counters + (uint64_t{bank} * scheme.rows + row) * scheme.arity;
+}
+
+bool is_zero(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
   for (uint32_t i = 0; i < scheme.arity; ++i) {
-    const uint64_t& counter = scheme.counters[uint64_t{row} * scheme.arity + i];
+    const uint64_t& counter = counters_of(scheme, bank, row)[i];
     if (__atomic_load_n(&counter, __ATOMIC_RELAXED) != 0) return false;
   }
   return true;
 }
 
-void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, bool take) {
+void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32_t bank,
+                 bool take) {
   const SchemeTable& scheme = unit.schemes[index];
   flush_all_tallies(scheme);
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
-    if (scheme.kinds == nullptr && is_zero(scheme, row)) {
+    if (scheme.kinds == nullptr && is_zero(scheme, bank, row)) {
       const size_t size = size_t{2} * scheme.arity;
       out.put(kZeros + sizeof(kZeros) - 1 - size, size);
       continue;
@@ -158,8 +168,8 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, bool t
     const bool lacks = is_operand_missing(unit, index, row);
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
-      const uint64_t number = value_of(scheme.counters[uint64_t{row} * scheme.arity + i],
-                                       take && scheme.kinds == nullptr);
+      const uint64_t number =
+          value_of(counters_of(scheme, bank, row)[i], take && scheme.kinds == nullptr);
       if (scheme.kinds == nullptr) {
         out.decimal(lacks ? 0 : number);
       } else {
@@ -193,6 +203,22 @@ void put_timestamps(Writer& out, const UnitDescriptor& unit, uint32_t index, uin
     out.put('\n');
   }
   out.put("</timestamps>\n");
+}
+
+// -fsampler-adaptive: the counts of first executions.
+void put_first_samples(Writer& out, const UnitDescriptor& unit, bool take) {
+  const Settings* const asked = settings();
+  if (unit.budgets == nullptr || asked == nullptr || !asked->first_calls) return;
+  put_report_id(out, kFirstSamplesReport);
+  out.put("\" sparsity=\"");
+  out.put(asked->sparsity_text);
+  out.put("\" first=\"");
+  out.decimal(asked->first_executions);
+  out.put("\">\n");
+  for (uint32_t i = unit.scheme_count; i-- > 0;) {
+    if (unit.schemes[i].banks > 1 && unit.schemes[i].rows > 0) put_samples(out, unit, i, 1, take);
+  }
+  put_report_end(out);
 }
 
 }  // namespace
@@ -252,11 +278,12 @@ void report_unit(const UnitDescriptor& unit, bool take) {
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
     const SchemeTable& scheme = unit.schemes[i];
     if (scheme.rows == 0 && ::strcmp(scheme.name, "bounds") != 0) continue;
-    put_samples(out, unit, i, take);
+    put_samples(out, unit, i, 0, take);
     put_timestamps(out, unit, i, scheme.first, "first", take);
     put_timestamps(out, unit, i, scheme.last, "last", take);
   }
   put_report_end(out);
+  put_first_samples(out, unit, take);
 }
 
 void take_backtrace(void* interrupted, void* handler_caller) {

@@ -67,6 +67,27 @@ void log_destination(int error) {
   }
 }
 
+// "uniform", "adaptive" or "adaptive:N".
+void read_rates(const char* text) {
+  constexpr char kAdaptive[] = "adaptive";
+  constexpr size_t kLength = sizeof(kAdaptive) - 1;
+  if (::strcmp(text, "uniform") == 0) {
+    the_settings.first_executions = 0;
+    return;
+  }
+  if (::strcmp(text, kAdaptive) == 0) return;
+  char* end = nullptr;
+  const unsigned long number = ::strncmp(text, kAdaptive, kLength) == 0 && text[kLength] == ':' &&
+                                       text[kLength + 1] >= '1' && text[kLength + 1] <= '9'
+                                   ? ::strtoul(text + kLength + 1, &end, 10)
+                                   : 0;
+  if (number == 0 || number > UINT8_MAX || *end != 0) {
+    warn("SAMPLER_RATES is neither uniform nor adaptive nor adaptive:N with N from 1 to 255", text);
+    return;
+  }
+  the_settings.first_executions = static_cast<uint8_t>(number);
+}
+
 void read_environment() {
   const FloatingPoint unchanged;
   if (const char* const text = trusted_variable("SAMPLER_VERBOSE"); text != nullptr && *text != 0)
@@ -82,6 +103,7 @@ void read_environment() {
       set_sparsity(the_settings, sparsity);
     }
   }
+  if (const char* const text = trusted_variable("SAMPLER_RATES"); text != nullptr) read_rates(text);
   if (const char* const text = trusted_variable("SAMPLER_SEED"); text != nullptr) {
     the_settings.seed = ::strtoull(text, nullptr, 0);
     the_settings.has_seed = true;
@@ -96,8 +118,9 @@ void read_environment() {
   } else {
     log_destination(open_spool());
   }
-  const char* const taken[] = {"SAMPLER_SPARSITY",  "SAMPLER_SEED", "SAMPLER_EVENT_COUNTDOWNS",
-                               "SAMPLER_REPORT_FD", "SAMPLER_FILE", "SAMPLER_TRACE"};
+  const char* const taken[] = {
+      "SAMPLER_SPARSITY",         "SAMPLER_RATES",     "SAMPLER_SEED", "SAMPLER_FILE",
+      "SAMPLER_EVENT_COUNTDOWNS", "SAMPLER_REPORT_FD", "SAMPLER_TRACE"};
   for (const char* const name : taken) ::unsetenv(name);
 }
 
@@ -118,6 +141,8 @@ void log_sampling(const UnitDescriptor& unit) {
   } else {
     log_line(the_settings.random == kFixed ? "sampling: every N-th, N = " : "sampling: one in ",
              sparsity);
+    if (unit.budgets != nullptr && the_settings.first_executions > 0)
+      log_line("sampling: and first executions", "");
   }
 }
 
@@ -172,6 +197,10 @@ void set_sparsity(Settings& settings, double sparsity) {
   while (settings.last_stage + 1 < kStages && calls_per_sample(sparsity, settings.last_stage + 1) >
                                                   calls_per_sample(sparsity, settings.last_stage))
     ++settings.last_stage;
+}
+
+void observe_first_calls() {
+  the_settings.first_calls = the_settings.first_executions > 0 && the_settings.sparsity >= 1;
 }
 
 void choose_random(uint32_t random) {

@@ -17,6 +17,9 @@ struct Settings {
   Geometric regions[kStages];
   Geometric calls[kStages];
   uint32_t last_stage = 0;  // 0: all calls are sampled
+  // -fsampler-adaptive: how many executions of each place are observed at first; 0 none.
+  uint8_t first_executions = 8;
+  bool first_calls = false;  // some unit observes them: a function's first calls run checked code
   bool has_seed = false;
   uint64_t seed = 0;
   const int32_t* countdowns = nullptr;  // -fsampler-random=offline: kCountdowns of them
@@ -32,6 +35,8 @@ void read_settings();
 const Settings* settings();
 // Sets the sparsity, 1 or more, and all that depends on it.
 void set_sparsity(Settings& settings, double sparsity);
+// A unit with -fsampler-adaptive registers.
+void observe_first_calls();
 void choose_random(uint32_t random);
 // SAMPLER_VERBOSE: says for the first unit that samples, and for the first that does not, what is
 // observed.

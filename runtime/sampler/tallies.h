@@ -21,13 +21,14 @@ inline void flush_tallies(uint64_t* counters, uint8_t* tallies, uint64_t rows, u
 
 inline void flush_all_tallies(const SchemeTable& scheme) {
   if (scheme.tallies == nullptr) return;
-  flush_tallies(scheme.counters, scheme.tallies, scheme.rows, 0, scheme.rows);
-  ::memset(scheme.tallies + uint64_t{kPairCounters} * scheme.rows, 0, scheme.rows);
+  const uint64_t rows = uint64_t{scheme.rows} * scheme.banks;
+  flush_tallies(scheme.counters, scheme.tallies, rows, 0, rows);
+  ::memset(scheme.tallies + kPairCounters * rows, 0, rows);
 }
 
 inline void clear_tallies(const SchemeTable& scheme) {
   if (scheme.tallies == nullptr) return;
-  ::memset(scheme.tallies, 0, uint64_t{kPairCounters + 1} * scheme.rows);
+  ::memset(scheme.tallies, 0, uint64_t{kPairCounters + 1} * scheme.rows * scheme.banks);
 }
 
 }  // namespace telltale::sampler

@@ -14,7 +14,8 @@ DRIVER = BINARY_DIR / "bin/telltale-cc"
 VALUES = {"sampler-scheme": "branches", "sampler-random": "fixed", "sampler-runtime": "shared", "sampler-scales": "FILE",
           "sampler-reset-at-points": "FILE", "include-function": "main", "exclude-function": "f", "include-file": "a.c",
           "exclude-file": "b.c", "include-location": "a.c:1", "exclude-location": "a.c:*"}
-TOGGLES = """sample sample-regions sample-turns threads balance-paths cache-countdown predict-checks specialize-empty-regions
+TOGGLES = """sample sample-regions sample-turns sampler-adaptive sampler-adaptive-blocks threads
+    balance-paths cache-countdown predict-checks specialize-empty-regions
     specialize-singleton-regions specialise-empty-regions specialise-singleton-regions assume-weighty-externs
     assume-weighty-interns assume-weighty-libraries compare-constants compare-uninitialized assign-across-pointer
     assign-into-field assign-into-index rename-locals relative-paths timestamp-first timestamp-last show-stats trace-sites

@@ -19,6 +19,7 @@ VARIABLES = {
     "SAMPLER_EVENT_COUNTDOWNS": ("{place}/victim", {}),
     "SAMPLER_FILE": ("{place}/victim", {}),
     "SAMPLER_REPORT_FD": ("1", {}),
+    "SAMPLER_RATES": ("wrong rates", {}),
     "SAMPLER_SEED": ("7", {"SAMPLER_SPARSITY": "1"}),
     "SAMPLER_SPARSITY": ("is not a number", {}),
     "SAMPLER_TRACE": ("{place}/trace", {}),

@@ -148,12 +148,13 @@ std::string redacted(Bytes report) {
   std::string text;
   bool kept = false;
   bool backtrace = false;
-  sampler::ReportReader reader(report);
+  sampler::ReportReader reader(report, sampler::ReportReader::Sections::all);
   while (const auto item = reader.next()) {
     switch (item->kind) {
       case ReportItem::Kind::report_begin:
         backtrace = item->id == sampler::kBacktraceReport;
-        kept = backtrace || item->id == sampler::kSamplesReport;
+        kept = backtrace || item->id == sampler::kSamplesReport ||
+               item->id == sampler::kFirstSamplesReport;
         if (kept) text += item->bytes;
         break;
       case ReportItem::Kind::report_end:

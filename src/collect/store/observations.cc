@@ -39,7 +39,7 @@ SectionObservations pack(const std::string& unit, const std::string& scheme,
 std::vector<SectionObservations> read_observations(Bytes report, const std::string& name,
                                                    ProblemLog& problems) {
   std::map<std::pair<std::string, std::string>, Section> sections;
-  sampler::ReportReader reader(report);
+  sampler::ReportReader reader(report, sampler::ReportReader::Sections::all);
   while (const auto item = reader.next()) {
     if (item->complaint) problems.add(problem_of(*item, name));
     const bool is_first =

@@ -47,8 +47,8 @@ Problem problem_of(const ReportItem& item, const std::string& file_name) {
           complaint.message, complaint.lost_bytes};
 }
 
-ReportReader::ReportReader(Bytes file)
-    : file_(reinterpret_cast<const char*>(file.data()), file.size()) {}
+ReportReader::ReportReader(Bytes file, Sections sections)
+    : file_(reinterpret_cast<const char*>(file.data()), file.size()), sections_(sections) {}
 
 ReportReader::Line ReportReader::line_at(size_t at) const {
   const size_t end = file_.find('\n', at);
@@ -113,7 +113,8 @@ ReportItem ReportReader::read_tag(const Tag& tag, const Line& line) {
     item.complaint = complain_of_open_report();
     in_report_ = true;
     report_at_ = at_;
-    in_samples_ = item.id == kSamplesReport;
+    in_samples_ =
+        item.id == kSamplesReport || (sections_ == Sections::all && item.id == kFirstSamplesReport);
     return finish(std::move(item), line.end);
   }
   if (tag.name == "report" && in_report_) {

@@ -57,7 +57,10 @@ Problem problem_of(const ReportItem& item, const std::string& file_name);
 // outside any report. Safe on untrusted input; damage costs at most its own lines. Holds views.
 class ReportReader {
  public:
-  explicit ReportReader(Bytes file);
+  // Which sections: those of the sample, or also those of first executions. If not, the latter are
+  // text of a subreport like any other.
+  enum class Sections : uint8_t { sample, all };
+  explicit ReportReader(Bytes file, Sections sections = Sections::sample);
   // Empty at the end.
   std::optional<ReportItem> next();
 
@@ -80,6 +83,7 @@ class ReportReader {
 
   std::string_view file_;
   size_t at_ = 0;
+  Sections sections_;
   bool in_report_ = false;
   bool in_samples_ = true;  // sections are allowed here
   size_t report_at_ = 0;

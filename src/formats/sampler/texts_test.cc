@@ -65,6 +65,31 @@ TEST(SamplerReport, GoldenFilesAreWrittenAgainByteForByte) {
   }
 }
 
+// -fsampler-adaptive: counts that are not in the sample are only for readers that ask for them.
+TEST(SamplerReport, FirstExecutionsAreApart) {
+  const std::string text = "<report id=\"samples\">\n" + samples("branches", "1\t0\n") +
+                           "</report>\n" +
+                           "<report id=\"first-samples\" sparsity=\"100\" first=\"8\">\n" +
+                           samples("branches", "0\t8\n") + "</report>\n";
+  const Verdict verdict = verify_report(as_bytes(text));
+  EXPECT_TRUE(verdict.valid()) << (verdict.first ? verdict.first->message : "");
+  using Kind = ReportItem::Kind;
+  using Sections = ReportReader::Sections;
+  for (const Sections sections : {Sections::sample, Sections::all}) {
+    ReportReader reader(as_bytes(text), sections);
+    std::vector<std::string_view> rows;
+    std::string again;
+    while (const auto item = reader.next()) {
+      EXPECT_FALSE(item->complaint);
+      if (item->kind == Kind::samples) rows.push_back(item->body);
+      again += item->bytes;
+    }
+    EXPECT_EQ(again, text);
+    EXPECT_EQ(rows, (sections == Sections::all ? std::vector<std::string_view>{"1\t0\n", "0\t8\n"}
+                                               : std::vector<std::string_view>{"1\t0\n"}));
+  }
+}
+
 // What is written is handed on in blocks: memory does not grow with the report.
 TEST(SamplerReport, IsWrittenInBlocks) {
   std::string text;

@@ -121,7 +121,11 @@ class ReportChecker {
  private:
   void begin_report(const ReportItem& item) {
     static constexpr std::string_view kKeys[] = {"id"};
-    check_tag(item.tag, kKeys, item.offset, notes_);
+    static constexpr std::string_view kFirstKeys[] = {"id", "sparsity", "first"};
+    // Reports that were merged have neither.
+    const bool has_rates = item.id == kFirstSamplesReport && item.tag.attribute_count > 1;
+    check_tag(item.tag, has_rates ? std::span<const std::string_view>(kFirstKeys) : kKeys,
+              item.offset, notes_);
     id_ = item.id;
     if (!std::exchange(any_, true) && id_ != kSamplesReport) {
       notes_.note(Kind::not_first, item.offset, "Report",

@@ -17,6 +17,9 @@ constexpr char kCfgVersion[] = "0.1";  // "*<TAB>0.1" begins a unit's control fl
 
 constexpr size_t kUnitDigits = 32;  // of a unit's signature: lower-case hexadecimal
 constexpr char kSamplesReport[] = "samples";
+// Counts of first executions, apart from the sample (-fsampler-adaptive): rows as in
+// kSamplesReport.
+constexpr char kFirstSamplesReport[] = "first-samples";
 constexpr char kBacktraceReport[] = "main-backtrace";
 
 constexpr size_t kMaxColumns = 5;     // of a site, besides the four common ones

@@ -57,7 +57,8 @@ class EvidenceReader {
       return read;
     }
     bool resolved = false;
-    sampler::ReportReader reader(file->bytes());
+    // First executions are evidence like the sample: all sites of a region share their rates.
+    sampler::ReportReader reader(file->bytes(), sampler::ReportReader::Sections::all);
     while (const std::optional<ReportItem> item = reader.next()) {
       if (item->complaint) problems_.add(problem_of(*item, report.path));
       const bool is_first = item->kind == ReportItem::Kind::timestamps && item->when == "first";

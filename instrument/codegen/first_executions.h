@@ -1,0 +1,41 @@
+// -fsampler-adaptive: budgets of observations for first executions. A budget is a byte that the
+// runtime sets; 0 observes nothing. Observations of first executions are counted in bank
+// kFirstBank of the counters, apart from the sample.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <vector>
+
+#include "codegen/counter_tables.h"
+
+namespace telltale::instrument {
+
+class FirstExecutions {
+ public:
+  explicit FirstExecutions(CounterTables& tables) : tables_(tables) {}
+
+  [[nodiscard]] bool are_observed() const { return tables_.observes_first(); }
+
+  llvm::GlobalVariable* make_budget();
+  // Emits an i1: is something left of the budget?
+  llvm::Value* emit_is_left(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget);
+  // Emits code that takes one from a budget that was not 0. Threads may take the same one.
+  void emit_take(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget);
+
+  // Moves all budgets into one array and returns it; null if there are none.
+  llvm::Constant* merge_budgets();
+  [[nodiscard]] std::size_t budget_count() const { return budgets_.size(); }
+
+ private:
+  llvm::LoadInst* emit_load(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget);
+
+  CounterTables& tables_;
+  std::vector<llvm::GlobalVariable*> budgets_;
+};
+
+// The index of the counters that an observation increments: an i64.
+llvm::Value* sample_bank(llvm::IRBuilderBase& at);
+llvm::Value* first_bank(llvm::IRBuilderBase& at);
+
+}  // namespace telltale::instrument

@@ -1,0 +1,186 @@
+#include "transform/first_observations.h"
+
+#include <llvm/ADT/DepthFirstIterator.h>
+#include <llvm/Analysis/BlockFrequencyInfo.h>
+#include <llvm/Analysis/BranchProbabilityInfo.h>
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/MDBuilder.h>
+#include <llvm/Transforms/Utils/ValueMapper.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "analysis/ir_marks.h"
+#include "transform/cloning.h"
+
+namespace telltale::instrument {
+namespace {
+
+using llvm::BasicBlock;
+
+// An edge is rarely taken if LLVM's heuristics say so: a condition about which nothing is known is
+// estimated at 50 %, a comparison with a null pointer at 37 %. Or if it is taken when a number
+// equals a constant (Ball and Larus, Branch Prediction for Free, PLDI 1993).
+constexpr std::uint32_t kRarePercent = 40;
+// Code outside of hot loops is executed less often than them by this factor.
+constexpr std::uint64_t kHotLoop = 8;
+
+bool can_be_counted(const Mark& mark) {
+  return mark.scheme != Scheme::kBounds && !mark.sites.empty();
+}
+
+// While it exists, conditions are not results of marks, which the heuristics do not know.
+class PlainConditions {
+ public:
+  PlainConditions(llvm::Function& function, const TranslationUnit& unit) {
+    for (BasicBlock& block : function) {
+      auto* const branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+      if (branch == nullptr || !branch->isConditional()) continue;
+      auto* const mark = llvm::dyn_cast<llvm::CallInst>(branch->getCondition());
+      if (mark == nullptr || mark_of(*mark, unit) == nullptr) continue;
+      branch->setCondition(mark->getArgOperand(1));
+      changed_.emplace_back(branch, mark);
+    }
+  }
+  PlainConditions(const PlainConditions&) = delete;
+  PlainConditions& operator=(const PlainConditions&) = delete;
+  ~PlainConditions() {
+    for (const auto& [branch, mark] : changed_) branch->setCondition(mark);
+  }
+
+ private:
+  std::vector<std::pair<llvm::BranchInst*, llvm::CallInst*>> changed_;
+};
+
+bool is_equality(const BasicBlock& before, const BasicBlock& block, const TranslationUnit& unit) {
+  const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(before.getTerminator());
+  if (branch == nullptr || !branch->isConditional()) return false;
+  const llvm::Value* condition = branch->getCondition();
+  const auto* const mark = llvm::dyn_cast<llvm::CallInst>(condition);
+  if (mark != nullptr && mark_of(*mark, unit) != nullptr) condition = mark->getArgOperand(1);
+  const auto* const comparison = llvm::dyn_cast<llvm::ICmpInst>(condition);
+  if (comparison == nullptr || !comparison->isEquality() ||
+      !llvm::isa<llvm::ConstantInt>(comparison->getOperand(1)))
+    return false;
+  // `x != 0` is also how clang converts to bool.
+  if (llvm::cast<llvm::ConstantInt>(comparison->getOperand(1))->isZero()) return false;
+  const bool when_equal = comparison->getPredicate() == llvm::CmpInst::ICMP_EQ;
+  return branch->getSuccessor(when_equal ? 0 : 1) == &block;
+}
+
+}  // namespace
+
+FirstObservations::FirstObservations(llvm::Function& function, const TranslationUnit& unit,
+                                     Codegen& codegen, Where where)
+    : unit_(unit), codegen_(codegen) {
+  std::optional<PlainConditions> plain(std::in_place, function, unit);
+  llvm::DominatorTree dominators(function);
+  const llvm::LoopInfo loops(dominators);
+  const llvm::BranchProbabilityInfo probabilities(function, loops);
+  const llvm::BlockFrequencyInfo frequencies(function, probabilities, loops);
+  plain.reset();
+  const auto frequency = [&](const BasicBlock& block) {
+    return frequencies.getBlockFreq(&block).getFrequency();
+  };
+  std::uint64_t hottest = 0;
+  for (const BasicBlock& block : function) hottest = std::max(hottest, frequency(block));
+  std::set<const BasicBlock*> rare;
+  const auto is_rare = [&](const llvm::DomTreeNode& node) {
+    if (node.getIDom() == nullptr) return false;
+    if (rare.contains(node.getIDom()->getBlock())) return true;
+    const BasicBlock* const before = node.getBlock()->getUniquePredecessor();
+    return before != nullptr && (is_equality(*before, *node.getBlock(), unit) ||
+                                 probabilities.getEdgeProbability(before, node.getBlock()) <
+                                     llvm::BranchProbability(kRarePercent, 100));
+  };
+  // In the tree's depth-first order, a block follows those that dominate it.
+  for (const llvm::DomTreeNode* const node : llvm::depth_first(dominators.getRootNode())) {
+    BasicBlock& block = *node->getBlock();
+    if (unit.options.adaptive_blocks && is_rare(*node)) rare.insert(&block);
+    const bool is_outside = where == kLessThanLoops && frequency(block) <= hottest / kHotLoop;
+    if (block.isEHPad() || (!rare.contains(&block) && !is_outside)) continue;
+    Place place;
+    place.block = &block;
+    for (llvm::Instruction& instruction : block) {
+      const Mark* const mark = mark_of(instruction, unit);
+      if (mark != nullptr && can_be_counted(*mark))
+        place.marks.push_back(llvm::cast<llvm::CallInst>(&instruction));
+    }
+    add_condition(place);
+    if (!place.marks.empty() || place.condition != nullptr) places_.push_back(place);
+  }
+}
+
+void FirstObservations::add_condition(Place& place) const {
+  const BasicBlock* const before = place.block->getUniquePredecessor();
+  const auto* const branch =
+      before == nullptr ? nullptr : llvm::dyn_cast<llvm::BranchInst>(before->getTerminator());
+  if (branch == nullptr || !branch->isConditional() ||
+      branch->getSuccessor(0) == branch->getSuccessor(1))
+    return;
+  auto* const condition = llvm::dyn_cast<llvm::CallInst>(branch->getCondition());
+  if (condition == nullptr) return;
+  const Mark* const mark = mark_of(*condition, unit_);
+  if (mark == nullptr || mark->scheme != Scheme::kBranches || mark->sites.empty()) return;
+  place.condition = condition;
+  place.is_true = branch->getSuccessor(0) == place.block;
+}
+
+void FirstObservations::split_invokes(llvm::Function& function) {
+  std::vector<llvm::Instruction*> ends;
+  for (BasicBlock& block : function) {
+    llvm::Instruction* const end = block.getTerminator();
+    if (llvm::isa<llvm::InvokeInst>(end) && end != &block.front()) ends.push_back(end);
+  }
+  for (llvm::Instruction* const end : ends) end->getParent()->splitBasicBlock(end->getIterator());
+}
+
+void FirstObservations::emit() {
+  for (const Place& place : places_) emit(place);
+}
+
+void FirstObservations::emit(const Place& place) {
+  FirstExecutions& first = codegen_.first_executions;
+  llvm::GlobalVariable* const budget = first.make_budget();
+  BasicBlock* const block = place.block;
+  BasicBlock* const rest = block->splitBasicBlock(block->getFirstInsertionPt());
+  BasicBlock* const taken =
+      BasicBlock::Create(block->getContext(), "telltale.rare", block->getParent(), rest);
+  llvm::Instruction* const end = block->getTerminator();
+  llvm::IRBuilder<> builder(end);
+  constexpr std::uint32_t kSeldom = 1;
+  constexpr std::uint32_t kOften = 10000;
+  builder.CreateCondBr(first.emit_is_left(builder, budget), taken, rest,
+                       llvm::MDBuilder(block->getContext()).createBranchWeights(kSeldom, kOften));
+  end->eraseFromParent();
+  builder.SetInsertPoint(taken);
+  builder.SetCurrentDebugLocation({});
+  first.emit_take(builder, budget);
+  if (place.condition != nullptr) {
+    codegen_.cold_observers.emit_count(builder, *mark_of(*place.condition, unit_),
+                                       place.is_true ? 1 : 0, first_bank(builder));
+  }
+  if (place.marks.empty()) {
+    builder.CreateBr(rest);
+  } else {
+    observe_copy(builder, rest, place);
+  }
+}
+
+void FirstObservations::observe_copy(llvm::IRBuilderBase& at, BasicBlock* block,
+                                     const Place& place) {
+  llvm::ValueToValueMapTy clones;
+  at.CreateBr(clone_blocks({block}, ".first", clones).front());
+  for (llvm::CallInst* const call : place.marks) {
+    auto* const copy = llvm::cast<llvm::CallInst>(clones[call]);
+    llvm::IRBuilder<> builder(copy->getNextNode());
+    codegen_.cold_observers.emit(builder, *copy, *mark_of(*copy, unit_), first_bank(builder));
+    erase_mark(*copy);
+  }
+}
+
+}  // namespace telltale::instrument

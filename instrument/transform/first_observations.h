@@ -1,0 +1,48 @@
+// Observations of first executions in code that the sample does not observe: in blocks that are
+// executed less often than the code around them, by clang's static estimate. Rare code in a hot
+// region would hardly ever be in the sample.
+#pragma once
+
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
+
+#include <vector>
+
+#include "codegen/codegen.h"
+#include "translation_unit.h"
+
+namespace telltale::instrument {
+
+class FirstObservations {
+ public:
+  // Which blocks: those that are executed less often than the header of their innermost loop (the
+  // entry, outside of loops), or also those outside of the function's hot loops.
+  enum Where : bool { kLessThanEntry, kLessThanLoops };
+
+  // Chooses the blocks; `function` is not yet changed by sampling.
+  FirstObservations(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
+                    Where where);
+  // Splits blocks that end with an invoke before it: the result of an invoke has one definition, so
+  // these are not copied. Call before values are demoted.
+  static void split_invokes(llvm::Function& function);
+  // Inserts the observations: a chosen block that has marks gets a copy in which they are observed.
+  // The marks stay. Values must have been demoted.
+  void emit();
+
+ private:
+  struct Place {
+    llvm::BasicBlock* block = nullptr;
+    std::vector<llvm::CallInst*> marks;
+    llvm::CallInst* condition = nullptr;  // of the only branch that leads here, if it has a site
+    bool is_true = false;                 // its value here
+  };
+  void add_condition(Place& place) const;
+  void emit(const Place& place);
+  void observe_copy(llvm::IRBuilderBase& at, llvm::BasicBlock* block, const Place& place);
+
+  const TranslationUnit& unit_;
+  Codegen& codegen_;
+  std::vector<Place> places_;
+};
+
+}  // namespace telltale::instrument

@@ -1,0 +1,171 @@
+"""-fsampler-adaptive: first executions are observed, in addition to the sample and apart from it."""
+import json
+import pathlib
+import re
+import unittest
+
+from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, run, samples, tables
+from study_case import StudyCase, telltale
+from test_sampler_statistics import SOME, Statistics
+
+SCHEMES = ("-fsampler-scheme=branches", "-fsampler-scheme=returns", "-fsampler-scheme=scalar-pairs")
+SELDOM = ("-O2", "-fsampler-adaptive-blocks", *SCHEMES, PROGRAMS / "seldom_reached.c")
+FIRST = re.compile(r'<report id="first-samples" sparsity="\d+" first="\d+">\n(.*?)</report>\n', re.S)
+
+
+def without_first(report):
+    """The report as the published format has it."""
+    return FIRST.sub("", pathlib.Path(report).read_text())
+
+
+def first_of(report):
+    return tables("".join(FIRST.findall(pathlib.Path(report).read_text())), "samples")
+
+
+def reached(sections):
+    """(scheme, row) of the sites with counts; a unit's signature depends on the options."""
+    return {(key[1], row) for key, rows in sections for row, counts in enumerate(rows) if set(counts) != {"0"}}
+
+
+class Adaptive(SamplerCase):
+    counts_of, truth_of, assert_unbiased = Statistics.counts_of, Statistics.truth_of, Statistics.assert_unbiased
+
+    def counters(self):
+        """Of the sample alone, in the order of schemes and sites."""
+        sections = sorted(tables(without_first(self.report), "samples"), key=lambda section: section[0][1])
+        return [int(count) for _, rows in sections for row in rows for count in row]
+
+    def all_reached(self, *words):
+        exact = build(self.path("exact"), RELEASES[-1], "-fno-sample", *words)
+        expected = self.run_reported(exact).stdout
+        return expected, reached(samples(self.report))
+
+    def test_rare_code_is_always_observed(self):
+        """Every site of this program that a run reaches is in its report, though some are reached once in millions of
+        executions of the code around them, and one region in 1,000 is in the sample."""
+        expected, truth = self.all_reached(*SELDOM)
+        for release in RELEASES:
+            for words in ((), ("-pthread",), ("-fno-sample-turns",)):
+                program = build(self.path("program"), release, "-fsampler-adaptive", *words, *SELDOM)
+                for seed in range(1, 11):
+                    with self.subTest(release=release, words=words, seed=seed):
+                        done = self.run_reported(program, SAMPLER_SPARSITY="1000", SAMPLER_SEED=str(seed))
+                        self.assertEqual(done.stdout, expected)
+                        self.assertEqual(truth - reached(samples(self.report)), set())
+                        self.assertEqual(reached(samples(self.report)) - truth, set())
+                        self.assertNotEqual(truth - reached(tables(without_first(self.report), "samples")), set())
+
+    def test_the_sample_is_unbiased(self):
+        """First executions are counted apart: n N of the published part is the estimate, as without them."""
+        often = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=scalar-pairs", PROGRAMS / "often_called.c")
+        for flags, sparsities in ((SOME, (10, 100)), (often, (8, 30, 100))):
+            truth = self.truth_of(*flags)
+            for words in ((), ("-fthreads",)):
+                sampled = build(self.path("sampled"), RELEASES[-1], "-fsampler-adaptive", *words, *flags)
+                for sparsity in sparsities:
+                    with self.subTest(sparsity=sparsity, program=flags[-1].name, words=words):
+                        self.assert_unbiased(truth, self.counts_of(sampled, sparsity), sparsity, most=0.15)
+
+    def test_uniform_rates_write_the_published_report(self):
+        program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *SELDOM)
+        self.run_reported(program, SAMPLER_SPARSITY="100", SAMPLER_SEED="1", SAMPLER_RATES="uniform")
+        self.assertEqual(first_of(self.report), [])
+        self.assertNotEqual(reached(samples(self.report)), set())
+
+    def test_uniform_rates_are_unbiased(self):
+        flags = ("-O2", "-fsampler-scheme=branches", PROGRAMS / "often_called.c")
+        truth = self.truth_of(*flags)
+        program = build(self.path("sampled"), RELEASES[-1], "-fsampler-adaptive", *flags)
+        counts = []
+        for seed in range(1, 41):
+            self.run_reported(program, SAMPLER_SPARSITY="30", SAMPLER_SEED=str(seed), SAMPLER_RATES="uniform")
+            counts.append(self.counters())
+        self.assert_unbiased(truth, counts, 30, most=0.15)
+
+    def test_nothing_is_observed_unless_asked(self):
+        program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *SELDOM)
+        for rates in ({}, {"SAMPLER_RATES": "adaptive:9"}):
+            self.run_reported(program, **rates)
+            self.assertEqual(reached(samples(self.report)), set())
+            self.assertEqual(first_of(self.report), [])
+
+    def test_the_number_of_first_executions_can_be_set(self):
+        program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", "-O2", "-fsampler-scheme=function-entries",
+                        "-fsampler-scheme=branches", PROGRAMS / "seldom_reached.c")
+        counts = {}
+        for number in (1, 3, 200):
+            self.run_reported(program, "500", SAMPLER_SPARSITY="1000000", SAMPLER_SEED="1", SAMPLER_RATES=f"adaptive:{number}")
+            entries = [rows for (_, scheme, _), rows in first_of(self.report) if scheme == "function-entries"]
+            counts[number] = [int(row[0]) for row in entries[0]]
+        # draw, kind_of, first_bit, parse, main; the first function's calls are one region each.
+        self.assertEqual([found[1] for found in counts.values()], [1, 3, 200])
+        self.assertEqual([found[4] for found in counts.values()], [1, 1, 1])
+
+    def test_wrong_rates_are_reported(self):
+        program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *SELDOM)
+        for rates in ("often", "adaptive:", "adaptive:0", "adaptive:256", "adaptive:1x", "adaptive: 1", "adaptive:-1"):
+            done = self.run_reported(program, "10", SAMPLER_SPARSITY="10", SAMPLER_RATES=rates)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("SAMPLER_RATES is neither uniform nor adaptive", done.stderr)
+            self.assertIn(rates, done.stderr)
+
+    def test_other_schemes_and_options_leave_it_uniform(self):
+        for words in (("-ftimestamp-first",), ("-fno-sample-regions",), ("-fsampler-scheme=data",), ("-fno-sample",)):
+            with self.subTest(words=words):
+                program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *words, *SELDOM)
+                self.run_reported(program, "100", SAMPLER_SPARSITY="2")
+                self.assertEqual(first_of(self.report), [])
+
+    def test_children_observe_their_own_first_executions(self):
+        program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", "-O1", "-fsampler-scheme=branches",
+                        PROGRAMS / "first_in_child.c")
+        done = run(program, cwd=self.folder, env={"SAMPLER_FILE": "of.%p", "SAMPLER_SPARSITY": "1000000"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        reports = sorted(self.folder.glob("of.*"), key=lambda path: int(path.suffix[1:]))
+        self.assertEqual(len(reports), 2)
+        (_, rows), = first_of(reports[1])
+        self.assertEqual(rows[0], ["1", "1"])
+
+    def test_functions_that_cannot_be_cloned(self):
+        """Computed jumps, setjmp, variable arguments: the programs print what they print without."""
+        for name in ("awkward.c", "often_called.c", "turns.c"):
+            plain = build(self.path("plain"), RELEASES[-1], "-O2", "-w", PROGRAMS / name)
+            expected = run(plain)
+            for release in RELEASES:
+                for level in ("-O0", "-O2"):
+                    program = self.path("program")
+                    done = compile_with(release, level, "-w", "-fsampler-adaptive", *SCHEMES, PROGRAMS / name, "-o", program)
+                    self.assertEqual(done.returncode, 0, done.stderr[:2000])
+                    with self.subTest(name=name, release=release, level=level):
+                        done = self.run_reported(program, SAMPLER_SPARSITY="20", SAMPLER_SEED="1")
+                        self.assertEqual((done.returncode, done.stdout), (expected.returncode, expected.stdout))
+
+
+class Isolation(StudyCase):
+    def figures(self, name, *words, flags=()):
+        """The predictors of 120 runs, by predicate: the runs in which it was true and its site was observed."""
+        program = build(self.folder / name, RELEASES[-1], "-O1", "-g", *SCHEMES, *flags, PROGRAMS / "hot_cause.c")
+        study = self.study(name)
+        done = telltale("run", "-q", "--study", study, "--times", 120, "--jobs", 2, "--seed", 1, *words, "--", program, "{}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = telltale("isolate", study, "--all", "--filter", "none", "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)["rows"]
+
+    def test_the_cause_in_hot_code_is_found_with_the_figures_of_complete_observation(self):
+        complete = self.figures("complete", flags=("-fno-sample",))
+        adaptive = self.figures("adaptive", "--sparsity", 1000, flags=("-fsampler-adaptive", "-fsampler-adaptive-blocks"))
+        uniform = self.figures("uniform", "--sparsity", 1000)
+
+        def cause(rows):
+            keys = ("failing", "successful", "failing_observed", "successful_observed", "increase", "context")
+            return [{key: row[key] for key in keys if key in row} for row in rows if row["predicate"] == "n == -1 is TRUE"]
+        self.assertEqual(len(cause(complete)), 1)
+        self.assertEqual(cause(adaptive), cause(complete))
+        self.assertNotEqual(cause(uniform), cause(complete))
+
+
+del Statistics  # its methods are used; its tests are not run again
+
+if __name__ == "__main__":
+    unittest.main()
