@@ -4,6 +4,7 @@ import random
 import subprocess
 import time
 
+from json_schemas import complaints
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run, section
 from study_case import telltale
 
@@ -30,7 +31,9 @@ class Slice(SamplerCase):
     def sliced(self, program, *words):
         done = telltale("paths", self.path("core"), "--program", program, "--slice", "--json", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return json.loads(done.stdout)["threads"][0]["slice"]
+        document = json.loads(done.stdout)
+        self.assertEqual(complaints("paths", document), [])
+        return document["threads"][0]["slice"]
 
     def lines(self, piece):
         return {each["line"] for each in piece["lines"] if each["file"].endswith("slice.c")}

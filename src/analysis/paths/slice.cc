@@ -23,7 +23,7 @@ using Cause = SliceCause;
 constexpr auto kControl = SliceNodes::kControl;
 constexpr auto kUses = SliceNodes::kUses;
 constexpr auto kResult = SliceNodes::kResult;
-constexpr uint64_t kMostWork = uint64_t{1} << 25;
+constexpr uint64_t kMostWork = uint64_t{1} << 27;
 
 class Slicer {
  public:

@@ -25,8 +25,7 @@ std::vector<bool> possible_of(const std::vector<Ran>& ran) {
 }  // namespace
 
 SliceActivation::SliceActivation(const ProgramFlow::Function& function, const std::vector<Ran>& ran)
-    : function_(function),
-      edges_(edges_of(function)),
+    : edges_(edges_of(function)),
       back_(reversed(edges_)),
       possible_(possible_of(ran)),
       is_loose_(function.calls_setjmp) {}

@@ -52,7 +52,6 @@ class SliceActivation {
   [[nodiscard]] std::vector<uint32_t> older(uint32_t block) const;
   void add_way(const std::vector<uint32_t>& way);
 
-  const ProgramFlow::Function& function_;
   BlockEdges edges_;
   BlockEdges back_;
   std::vector<bool> possible_;
