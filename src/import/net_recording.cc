@@ -9,7 +9,7 @@
 
 #include "analysis/calls/net_time.h"
 #include "base/parallel.h"
-#include "import/event_recording.h"
+#include "import/estimated_recording.h"
 #include "model/estimated.h"
 #include "output/table/show_units.h"
 
@@ -124,53 +124,15 @@ std::string describe_costs(const std::vector<RecorderCost>& costs) {
                      range(&RecorderCost::outside_ps));
 }
 
-Problem estimate_note(const NetCalls& calls, const std::vector<RecorderCost>& costs) {
+std::string estimate_note(const NetCalls& calls, const std::vector<RecorderCost>& costs) {
   std::string note = fmt::format("times are estimates: less the recorder's {}, {} in all",
                                  describe_costs(costs), show_duration(calls.cost_ns()));
   if (calls.clipped_ns() >= 0.5) {
     note += fmt::format("; {} of that could not be subtracted, because calls took less",
                         show_duration(calls.clipped_ns()));
   }
-  return {Problem::Kind::estimate, 0, "", "", std::move(note), 0};
+  return note;
 }
-
-class NetRecording final : public Recording {
- public:
-  NetRecording(std::unique_ptr<const Recording> recorded, const std::vector<RecorderCost>& costs,
-               size_t workers)
-      : Recording(recorded->format()),
-        recorded_(std::move(recorded)),
-        calls_(*recorded_->timed_calls(), costs, workers),
-        answers_(calls_),
-        problems_(recorded_->problems()),
-        note_(estimate_note(calls_, costs)) {
-    problems_.add(note_);
-  }
-
-  [[nodiscard]] std::string_view noun() const override { return recorded_->noun(); }
-  [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter) const override {
-    RecordingInfo info = recorded_->info(workers, filter);
-    info.problems.add(note_);
-    return info;
-  }
-  [[nodiscard]] const ProblemLog& problems() const override { return problems_; }
-  [[nodiscard]] size_t file_count() const override { return recorded_->file_count(); }
-  [[nodiscard]] const InputFile& input(size_t file) const override {
-    return recorded_->input(file);
-  }
-  [[nodiscard]] std::vector<int64_t> writers() const override { return recorded_->writers(); }
-  void name_addresses(RecordFilter& filter, size_t file) const override {
-    recorded_->name_addresses(filter, file);
-  }
-  [[nodiscard]] const TimedCalls* timed_calls() const override { return &answers_; }
-
- private:
-  std::unique_ptr<const Recording> recorded_;
-  NetCalls calls_;
-  TimedCallsOf<NetCalls> answers_;
-  ProblemLog problems_;
-  Problem note_;
-};
 
 std::string thread_words(const EventStream& stream) {
   return stream.process_name.empty()
@@ -198,7 +160,9 @@ Result<std::unique_ptr<const Recording>> without_recorder_cost(
         fmt::format("{} does not say what recording a call cost; give it, such as --net=20ns",
                     all_unknown ? "the recording" : "the recording of " + thread_words(stream)));
   }
-  return std::make_unique<NetRecording>(std::move(recorded), costs, workers);
+  return std::make_unique<EstimatedRecording<NetCalls>>(
+      std::move(recorded), [&](const NetCalls& net) { return estimate_note(net, costs); }, costs,
+      workers);
 }
 
 }  // namespace telltale

@@ -47,7 +47,8 @@ struct PathFacts {
   [[nodiscard]] const std::map<Deed, Said>& of(Kind kind) const {
     return known[static_cast<size_t>(kind)];
   }
-  // Of a line in several places: yes if any ran, then what is not certain of one.
+  // If a deed is added twice (a line in several blocks), the first of yes, maybe, not_yet and no
+  // that was added is kept.
   void add(Kind kind, Deed deed, Said done);
   [[nodiscard]] Said find(Kind kind, const Deed& deed) const;
   bool operator==(const PathFacts&) const = default;

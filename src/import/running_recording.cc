@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/parallel.h"
-#include "import/event_recording.h"
+#include "import/estimated_recording.h"
 #include "model/estimated.h"
 #include "model/waiting.h"
 #include "output/table/show_units.h"
@@ -107,49 +107,10 @@ class RunningCalls {
 };
 static_assert(EventSource<RunningCalls>);
 
-class RunningRecording final : public Recording {
- public:
-  RunningRecording(std::unique_ptr<const Recording> recorded, size_t workers)
-      : Recording(recorded->format()),
-        recorded_(std::move(recorded)),
-        calls_(*recorded_->timed_calls(), workers),
-        answers_(calls_),
-        problems_(recorded_->problems()),
-        note_({Problem::Kind::estimate, 0, "", "",
-               fmt::format(
-                   "times are those on a processor: less {} in which threads waited",
-                   show_duration(calls_.clock().to_ns_f(static_cast<double>(calls_.waited())))),
-               0}) {
-    problems_.add(note_);
-  }
-
-  [[nodiscard]] Ticks waited() const { return calls_.waited(); }
-  [[nodiscard]] std::unique_ptr<const Recording> give_back() { return std::move(recorded_); }
-
-  [[nodiscard]] std::string_view noun() const override { return recorded_->noun(); }
-  [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter) const override {
-    RecordingInfo info = recorded_->info(workers, filter);
-    info.problems.add(note_);
-    return info;
-  }
-  [[nodiscard]] const ProblemLog& problems() const override { return problems_; }
-  [[nodiscard]] size_t file_count() const override { return recorded_->file_count(); }
-  [[nodiscard]] const InputFile& input(size_t file) const override {
-    return recorded_->input(file);
-  }
-  [[nodiscard]] std::vector<int64_t> writers() const override { return recorded_->writers(); }
-  void name_addresses(RecordFilter& filter, size_t file) const override {
-    recorded_->name_addresses(filter, file);
-  }
-  [[nodiscard]] const TimedCalls* timed_calls() const override { return &answers_; }
-
- private:
-  std::unique_ptr<const Recording> recorded_;
-  RunningCalls calls_;
-  TimedCallsOf<RunningCalls> answers_;
-  ProblemLog problems_;
-  Problem note_;
-};
+std::string estimate_note(const RunningCalls& calls) {
+  return fmt::format("times are those on a processor: less {} in which threads waited",
+                     show_duration(calls.clock().to_ns_f(static_cast<double>(calls.waited()))));
+}
 
 }  // namespace
 
@@ -158,8 +119,9 @@ Result<std::unique_ptr<const Recording>> without_waiting(std::unique_ptr<const R
   if (recorded->timed_calls() == nullptr)
     return usage_error(
         fmt::format("--running needs calls with times, and {} has none", recorded->noun()));
-  auto running = std::make_unique<RunningRecording>(std::move(recorded), workers);
-  if (running->waited() == 0) return running->give_back();
+  auto running = std::make_unique<EstimatedRecording<RunningCalls>>(std::move(recorded),
+                                                                    estimate_note, workers);
+  if (running->calls().waited() == 0) return running->take_recorded();
   return running;
 }
 

@@ -13,8 +13,8 @@ namespace telltale {
 // the record is contradictory or unreliable.
 std::vector<Ran> blocks_of_frame(const PathGraph& graph, const PathHistory& history);
 
-// What an activation could still have executed, by node of the graph, if it had not been stopped in
-// this block: the block itself and those behind it. REQUIRES: block < graph.blocks.size().
+// The blocks that are reachable from `block`, itself included, by node of the graph: what an
+// activation that stopped there could still execute. REQUIRES: block < graph.blocks.size().
 std::vector<bool> blocks_from(const PathGraph& graph, uint32_t block);
 
 }  // namespace telltale

@@ -18,8 +18,8 @@ bool is_global(const FunctionData::Object& object) {
   return object.storage == Storage::global || object.storage == Storage::private_global;
 }
 
-// Variables of the units of a module that cannot be told apart: of units with the same name, and
-// of functions that several units have, which are looked at once.
+// Static variables that their names do not identify: those of several units with the same name, and
+// those used by a function that several units define, of which only one copy is analysed.
 class UnclearVariables {
  public:
   UnclearVariables(const FlowFunctions& functions,
