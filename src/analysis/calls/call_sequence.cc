@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <deque>
-#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
+
+#include "analysis/calls/shortest_way.h"
 
 namespace telltale {
 namespace {
@@ -13,79 +14,8 @@ namespace {
 using Kind = SequenceEdit::Kind;
 using Call = CallSequence::Call;
 
-// More differences at one level are not searched for: the search needs memory for their square.
-constexpr size_t kMostDifferences = 1000;
 // Deeper calls that differ are not looked into.
 constexpr uint32_t kMostDepth = 1000;
-
-// The shortest way from the beginnings of two sequences to their ends: by an element of both where
-// they are equal, otherwise by one of the first (across) or of the second (down).
-class ShortestWay {
- public:
-  using Pairs = std::vector<std::pair<size_t, size_t>>;  // indexes of elements of both
-
-  ShortestWay(size_t n, size_t m) : n_(static_cast<int64_t>(n)), m_(static_cast<int64_t>(m)) {}
-
-  // Nothing, if more than kMostDifferences elements are of one sequence only.
-  template <typename Equal>
-  std::optional<Pairs> find(Equal equal) {
-    for (int64_t d = 0; d <= static_cast<int64_t>(kMostDifferences); ++d) {
-      std::vector<int64_t> row(static_cast<size_t>(2 * d + 1), kNone);
-      for (int64_t k = -d; k <= d; k += 2) {
-        const std::optional<Step> step = step_to(d, k);
-        if (!step) continue;
-        int64_t i = step->i;
-        while (i < n_ && i - k < m_ && equal(static_cast<size_t>(i), static_cast<size_t>(i - k)))
-          ++i;
-        row[static_cast<size_t>(k + d)] = i;
-      }
-      furthest_.push_back(std::move(row));
-      if (furthest(d, n_ - m_) == n_) return pairs_of(d);
-    }
-    return std::nullopt;
-  }
-
- private:
-  static constexpr int64_t kNone = -1;
-  // How a way with one more difference reaches diagonal k = i - j, and the i where it does.
-  struct Step {
-    int64_t i = 0;
-    bool down = false;
-  };
-
-  // The furthest i on diagonal k with d differences.
-  [[nodiscard]] int64_t furthest(int64_t d, int64_t k) const {
-    return d < 0 || k < -d || k > d ? kNone
-                                    : furthest_[static_cast<size_t>(d)][static_cast<size_t>(k + d)];
-  }
-  [[nodiscard]] std::optional<Step> step_to(int64_t d, int64_t k) const {
-    if (d == 0) return Step{};
-    const int64_t above = furthest(d - 1, k + 1);
-    const int64_t left = furthest(d - 1, k - 1);
-    const bool can_down = above != kNone && above - k <= m_;
-    const bool can_across = left != kNone && left + 1 <= n_;
-    if (can_down && (!can_across || above > left)) return Step{above, true};
-    return can_across ? std::optional(Step{left + 1, false}) : std::nullopt;
-  }
-  [[nodiscard]] Pairs pairs_of(int64_t d) const {
-    Pairs pairs;
-    int64_t k = n_ - m_;
-    for (int64_t i = n_; d >= 0; --d) {
-      const Step step = *step_to(d, k);
-      for (; i > step.i; --i)
-        pairs.emplace_back(static_cast<size_t>(i - 1), static_cast<size_t>(i - 1 - k));
-      if (d == 0) break;
-      i = step.down ? i : i - 1;
-      k += step.down ? 1 : -1;
-    }
-    std::ranges::reverse(pairs);
-    return pairs;
-  }
-
-  int64_t n_;
-  int64_t m_;
-  std::vector<std::vector<int64_t>> furthest_;  // by number of differences, and k + d
-};
 
 // Elements of one sequence without a partner can often be exchanged for equal neighbours. Moves
 // those to where the other sequence has an element of the same name without a partner, if there is
@@ -211,14 +141,11 @@ class Aligner {
 
   void align_middle(const Calls& a, const Calls& b, uint32_t depth) {
     if (a.empty() && b.empty()) return;
-    const auto pairs =
-        ShortestWay(a.size(), b.size()).find([&](size_t i, size_t j) { return equal(a[i], b[j]); });
-    if (!pairs) {
-      align_by_name(a, b, depth);
-      return;
-    }
+    const ShortestWay way = find_shortest_way(
+        a.size(), b.size(), [&](size_t i, size_t j) { return equal(a[i], b[j]); });
+    if (!way.shortest) ++found_.approximate;
     const ShortestWay::Pairs slid =
-        Slider(names_of(a_, a), names_of(b_, b), *pairs)
+        Slider(names_of(a_, a), names_of(b_, b), way.pairs)
             .slide([&](size_t i, size_t k) { return same(a_, a[i], a[k]); },
                    [&](size_t j, size_t k) { return same(b_, b[j], b[k]); });
     Between between(a, b);
@@ -233,15 +160,12 @@ class Aligner {
 
   void align_by_name(const Calls& a, const Calls& b, uint32_t depth) {
     if (a.empty() && b.empty()) return;
-    auto pairs = ShortestWay(a.size(), b.size()).find([&](size_t i, size_t j) {
+    const ShortestWay way = find_shortest_way(a.size(), b.size(), [&](size_t i, size_t j) {
       return a_.calls[a[i]].name == b_.calls[b[j]].name;
     });
-    if (!pairs) {
-      ++found_.unaligned;
-      pairs.emplace();
-    }
+    if (!way.shortest) ++found_.approximate;
     Between between(a, b);
-    for (const auto& [i, j] : *pairs) {
+    for (const auto& [i, j] : way.pairs) {
       add_gap(between.up_to(i, j), depth);
       add_both(a[i], b[j], depth);
     }

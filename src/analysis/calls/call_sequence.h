@@ -132,7 +132,10 @@ struct SequenceAlignment {
   uint64_t only_a = 0;
   uint64_t only_b = 0;
   uint64_t moved = 0;  // calls of subtrees that are elsewhere
-  // Places whose calls differ too much to be aligned: all of them count as removed and added.
+  // Searches for the shortest alignment that were given up (shortest_way.h): more calls than
+  // necessary may count as removed and added there.
+  uint64_t approximate = 0;
+  // Places that are nested too deeply to be aligned: all their calls count as removed and added.
   uint64_t unaligned = 0;
 };
 

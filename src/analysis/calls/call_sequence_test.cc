@@ -121,14 +121,32 @@ TEST(CallSequence, TheLimit) {
   EXPECT_TRUE(Sequence("a b", numbers, 2).sequence.whole);
 }
 
-TEST(CallSequence, WhatDiffersTooMuchIsSaid) {
+TEST(CallSequence, ManyDifferencesAreAlignedInPieces) {
   NameNumbers numbers;
-  const std::string many(1500, 'a');
-  const std::string others(1500, 'b');
-  const Sequence a("m(" + many + ")", numbers, 10'000);
-  const Sequence b("m(" + others + ")", numbers, 10'000);
+  // A loop of 3,000 turns, the same but for one call of each turn in B, and one turn that A lacks.
+  std::string before;
+  std::string after;
+  for (int i = 0; i < 3000; ++i) {
+    before += "r(x y)s";
+    after += i == 2000 ? "r(x y)ts" : "r(x y z)s";
+  }
+  const Sequence a("m(" + before + ")", numbers, 100'000);
+  const Sequence b("m(" + after + ")", numbers, 100'000);
   const SequenceAlignment alignment = align_call_sequences(a.sequence, b.sequence);
-  EXPECT_EQ(alignment.unaligned, 1U);
+  EXPECT_GE(alignment.approximate, 1U);
+  EXPECT_EQ(alignment.unaligned, 0U);
+  EXPECT_EQ(alignment.same + alignment.only_a + alignment.moved, a.sequence.calls.size());
+  EXPECT_EQ(alignment.same + alignment.only_b + alignment.moved, b.sequence.calls.size());
+  EXPECT_EQ(alignment.only_a, 0U);
+  EXPECT_EQ(alignment.only_b, 2999U + 1U);
+}
+
+TEST(CallSequence, NothingInCommonIsSaid) {
+  NameNumbers numbers;
+  const Sequence a("m(" + std::string(1500, 'a') + ")", numbers, 10'000);
+  const Sequence b("m(" + std::string(1500, 'b') + ")", numbers, 10'000);
+  const SequenceAlignment alignment = align_call_sequences(a.sequence, b.sequence);
+  EXPECT_EQ(alignment.approximate, 2U) << "by subtrees, then by names";
   EXPECT_EQ(alignment.only_a, 1500U);
   EXPECT_EQ(alignment.only_b, 1500U);
   EXPECT_EQ(alignment.same, 1U);

@@ -73,8 +73,11 @@ Result<void> write_sequence_page(const SequenceReport& report, const ProblemLog&
                 {"only in A", fmt::format("{}", found.only_a)},
                 {"only in B", fmt::format("{}", found.only_b)},
                 {"moved", fmt::format("{}", found.moved)}};
+  if (found.approximate != 0)
+    head.facts.emplace_back("places with more than 1,000 differences (approximate)",
+                            fmt::format("{}", found.approximate));
   if (found.unaligned != 0)
-    head.facts.emplace_back("places with too many differences to align",
+    head.facts.emplace_back("places nested too deeply to align",
                             fmt::format("{}", found.unaligned));
   if (edits.size() > kMostRows) {
     head.facts.emplace_back("losses", fmt::format("{} not shown; --time chooses others",

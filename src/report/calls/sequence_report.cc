@@ -44,7 +44,9 @@ constexpr std::array kSequenceMembers = {
     count("only_a", "Calls that only A has."),
     count("only_b", "Calls that only B has."),
     count("moved", "Calls of subtrees that are in another place."),
-    count("unaligned", "Places whose calls differ too much to be aligned."),
+    count("approximate",
+          "Searches given up after 1,000 differences: fewer calls than possible may be the same."),
+    count("unaligned", "Places nested too deeply to be aligned."),
     field::rows("edits", kEdits, "Differences and what is the same between them, in order."),
 };
 
@@ -87,10 +89,14 @@ class EditLines {
                     counted(found.same, "call"), found.only_a, found.only_b);
     if (found.moved != 0) found_words += fmt::format(", {} moved", found.moved);
     out_ += folded(found_words, 0, 2) + "\n";
-    if (found.unaligned != 0) {
+    if (found.approximate != 0) {
       out_ +=
-          fmt::format("{} with too many differences to align\n", counted(found.unaligned, "place"));
+          fmt::format("approximate: {} more than 1,000 differences, more calls may be the same\n",
+                      found.approximate == 1 ? "a place has"
+                                             : fmt::format("{} places have", found.approximate));
     }
+    if (found.unaligned != 0)
+      out_ += fmt::format("{} nested too deeply to align\n", counted(found.unaligned, "place"));
     if (found.only_a + found.only_b + found.moved == 0) return std::move(out_);
     out_ += fmt::format("\n  {:>10}  {:>10}  CALL\n", "CALL IN A", "CALL IN B");
     const std::vector<SequenceEdit> edits = merged_edits(report_);
@@ -195,7 +201,8 @@ std::string sequence_document(const SequenceReport& report, const ProblemLog& pr
   side("b", report.b);
   const SequenceAlignment& found = report.alignment;
   document.add("same", found.same).add("only_a", found.only_a).add("only_b", found.only_b);
-  document.add("moved", found.moved).add("unaligned", found.unaligned);
+  document.add("moved", found.moved).add("approximate", found.approximate);
+  document.add("unaligned", found.unaligned);
   document.table("edits", edit_table(report));
   document.finish(problems);
   return out;
