@@ -130,6 +130,18 @@ std::string unknown_option(const CLI::App& verb, const std::string& typed) {
   return "no such option: " + name + did_you_mean(name, names);
 }
 
+// The help's entry of the required option or argument that CLI11's message names. Empty if it names
+// none.
+std::string help_of_missing(const CLI::App& verb, std::string_view message) {
+  const VerbWords words = words_of(verb);
+  for (const std::vector<OptionWords>* const all : {&words.positions, &words.options})
+    for (const OptionWords& option : *all) {
+      const std::string name = option.position.empty() ? option.names().back() : option.position;
+      if (option.required && message == name + " is required") return option_help(option);
+    }
+  return "";
+}
+
 // Other names of verbs, which other recorders of calls have taught users.
 constexpr auto kAliases =
     std::to_array<std::pair<std::string_view, const char*>>({{"record", "run"}});
@@ -149,7 +161,8 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   } else if (chosen.empty() && !rest.empty()) {
     message = unknown_verb(app, rest[0]);
   }
-  fmt::print(stderr, "telltale: {}\nSee `telltale help{}`.\n", visible(message),
+  fmt::print(stderr, "telltale: {}\n{}See `telltale help{}`.\n", visible(message),
+             help_of_missing(asked, message),
              chosen.empty() ? "" : " " + chosen.front()->get_name());
   return kUsage;
 }

@@ -82,6 +82,14 @@ class HelpTest(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(word, done.stderr)
 
+    def test_what_is_missing_is_explained(self):
+        for verb, explained in (("top", "  FILE..."), ("flame", "  -o, --output FILE     file to write: a page")):
+            with self.subTest(verb=verb):
+                done = telltale(verb, *(["x"] if verb == "flame" else []))
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(f" is required\n{explained}", done.stderr)
+                self.assertTrue(done.stderr.endswith(f"\nSee `telltale help {verb}`.\n"))
+
     def test_values_of_options_are_suggested(self):
         recording = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples/orders/orders.yaml")
         for arguments, word in ((["top", "--sort", "toatl", recording], "total"), (["help", "tpo"], "top"),

@@ -39,7 +39,8 @@ class NetworkProgram(unittest.TestCase):
 
     def test_telltale_checks_the_command_line_before(self):
         status, _, said = run(TELLTALE, "collect")
-        self.assertEqual((status, said), (2, "telltale: --store is required\nSee `telltale help collect`.\n"))
+        self.assertEqual(status, 2)
+        self.assertTrue(said.startswith("telltale: --store is required\n") and said.endswith("\nSee `telltale help collect`.\n"), said)
 
     def test_a_telltale_that_was_copied_alone_reads_and_names_what_it_lacks(self):
         alone = self.folder / "bin/telltale"

@@ -59,6 +59,13 @@ std::string wrapped(const std::string& text, size_t column, size_t indent, size_
   return out + "\n";
 }
 
+std::string option_help(const OptionWords& option) {
+  const std::string names = option.position.empty()
+                                ? option_names(option)
+                                : option.position + (option.repeatable ? "..." : "");
+  return entry(names, option_description(option));
+}
+
 std::string help_text(const VerbWords& words) {
   const std::string usage = "Usage: " + words.command() + " ";
   std::string text = wrapped(words.description, 0, 0, kWidth);
@@ -73,14 +80,10 @@ std::string help_text(const VerbWords& words) {
   }
   if (!words.positions.empty()) {
     text += "\nArguments:\n";
-    for (const OptionWords& position : words.positions) {
-      text += entry(position.position + (position.repeatable ? "..." : ""),
-                    option_description(position));
-    }
+    for (const OptionWords& position : words.positions) text += option_help(position);
   }
   text += "\nOptions:\n";
-  for (const OptionWords& option : words.options)
-    text += entry(option_names(option), option_description(option));
+  for (const OptionWords& option : words.options) text += option_help(option);
   if (!words.examples.empty()) text += "\nExamples:\n";
   for (const Example& example : words.examples) {
     text += "  " + std::string(example.command) + "\n" + std::string(kExampleIndent, ' ') +
