@@ -272,7 +272,30 @@ std::optional<FoldedName> fold(std::string_view demangled) {
 
 }  // namespace
 
+namespace {
+
+// "Program:Validate" of Mono's "Program:Validate (Order)" and "(wrapper alloc) Program:Validate
+// (Order)". Nothing if it is no name of Mono: there a single colon is before the method, and a
+// space after it.
+std::optional<std::string_view> mono_method(std::string_view name) {
+  const size_t parameters = name.rfind(" (");
+  if (parameters == std::string_view::npos || !name.ends_with(')')) return std::nullopt;
+  name = name.substr(0, parameters);
+  if (name.starts_with("(wrapper ")) {
+    const size_t end = name.find(") ");
+    if (end == std::string_view::npos) return std::nullopt;
+    name.remove_prefix(end + 2);
+  }
+  const size_t colon = name.rfind(':');
+  if (colon == std::string_view::npos || colon == 0 || name[colon - 1] == ':') return std::nullopt;
+  return name;
+}
+
+}  // namespace
+
 std::string bare_name(std::string_view demangled) {
+  if (const std::optional<std::string_view> method = mono_method(demangled))
+    return std::string(*method);
   const std::optional<FoldedName> folded = fold(demangled.substr(end_of_phrase(demangled)));
   if (!folded) return std::string(demangled);
   const auto& [text, parts] = *folded;

@@ -11,7 +11,8 @@ namespace telltale {
 // become `…`. A name that cannot be parsed stays as it is. Linear in the length of the name, except
 // for its nesting, which is limited.
 std::string short_name(std::string_view demangled);
-// The short name without parameters and what follows them: "ns::twice<int>".
+// The short name without parameters and what follows them: "ns::twice<int>"; of Mono's methods
+// without the kind of wrapper: "Program:Validate".
 std::string bare_name(std::string_view demangled);
 
 }  // namespace telltale

@@ -75,6 +75,11 @@ TEST(BareName, HasNoParameters) {
   EXPECT_EQ(bare_name("int ns::twice<int>(int) const"), "ns::twice<int>");
   EXPECT_EQ(bare_name("lua_call"), "lua_call");
   EXPECT_EQ(bare_name("f("), "f(");
+  EXPECT_EQ(bare_name("Program:Validate (Order)"), "Program:Validate");
+  EXPECT_EQ(bare_name("(wrapper managed-to-native) System.GC:InternalCollect (int)"),
+            "System.GC:InternalCollect");
+  EXPECT_EQ(bare_name("List`1<T_REF>:.ctor ()"), "List`1<T_REF>:.ctor");
+  EXPECT_EQ(bare_name("ns::call (int)"), "ns::call (int)") << "not Mono's";
 }
 
 TEST(ShortName, DeepNestingStaysAsItIs) {

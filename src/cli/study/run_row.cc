@@ -1,6 +1,5 @@
 #include "cli/study/run_row.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -15,6 +14,7 @@
 #include <ctime>
 #include <utility>
 
+#include "base/utc_time.h"
 #include "cli/record/child_process.h"
 #include "cli/study/program_sites.h"
 
@@ -59,7 +59,7 @@ std::string shell_command(const std::vector<std::string>& words) {
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
-  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+  return utc_iso(now);
 }
 
 void note_ending(StudyRun& run, const JobOutcome& outcome) {

@@ -1,17 +1,16 @@
 // `telltale paths`: what the functions on the stacks of a crashed or running program executed.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <ctime>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/utc_time.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -109,12 +108,9 @@ int answer_variables(const PathsOptions& options) {
 int answer_stored(PathsOptions options) {
   const Result<StoredCore> core = find_stored_core(options.stored_folder, options.stored);
   if (!core) return report_error(core.error());
-  const auto seconds = static_cast<std::time_t>(core->microseconds / 1'000'000);
-  std::tm utc{};
-  const bool has_time = ::gmtime_r(&seconds, &utc) != nullptr;
-  fmt::print(stderr, "telltale: {}: {}, process {}{}\n", visible(core->path),
+  fmt::print(stderr, "telltale: {}: {}, process {}, {}\n", visible(core->path),
              visible(core->command), core->pid,
-             has_time ? fmt::format(", {:%Y-%m-%dT%H:%M:%SZ}", utc) : "");
+             utc_iso(static_cast<int64_t>(core->microseconds / 1'000'000)));
   options.reading.files = {core->path};
   // Most of a core file are zeros: it is no decompression bomb.
   if (options.reading.max_decompressed_bytes == 0)

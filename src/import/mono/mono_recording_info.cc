@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "base/utc_time.h"
 #include "import/mono/mono_record_selector.h"
 #include "import/mono/mono_recording.h"
 
@@ -97,7 +98,8 @@ void MonoRecording::add_properties(RecordingInfo& info) const {
   const auto add = [&info](std::string name, std::string value) {
     info.properties.emplace_back(std::move(name), std::move(value));
   };
-  if (header.startup_ms != 0) add("started", fmt::format("{} ms after 1970", header.startup_ms));
+  if (header.startup_ms != 0)
+    add("started", utc_words(static_cast<int64_t>(header.startup_ms / 1000)));
   add("timer overhead", fmt::format("{} ns", header.timer_overhead_ns));
   if (header.pid != 0) add("pid", std::to_string(header.pid));
   if (header.port != 0) add("command port", std::to_string(header.port));

@@ -1,6 +1,5 @@
 #include "import/stacktrack/stacktrack_recording.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "base/utc_time.h"
 #include "import/stacktrack/stacktrack_indexer.h"
 #include "import/stacktrack/stacktrack_record_chooser.h"
 
@@ -320,11 +320,7 @@ RecordingInfo StacktrackRecording::info(size_t /*workers*/, const CallFilter& fi
                                : "unknown; ticks are shown as nanoseconds"}};
   if (sparse_clock_ > 1)
     info.properties.emplace_back("clock read", fmt::format("on every {}th event", sparse_clock_));
-  if (first_start_ > 0) {
-    info.properties.emplace_back(
-        "started",
-        fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(static_cast<time_t>(first_start_))));
-  }
+  if (first_start_ > 0) info.properties.emplace_back("started", utc_words(first_start_));
   for (const auto& [pid, program] : programs_)
     info.properties.emplace_back("program " + pid, program);
   info.properties.emplace_back("checkpoints", std::to_string(checkpoints_->size()));

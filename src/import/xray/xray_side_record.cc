@@ -1,6 +1,5 @@
 #include "import/xray/xray_side_record.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <signal.h>
 #include <string.h>
@@ -19,6 +18,7 @@
 #include <utility>
 
 #include "base/counted.h"
+#include "base/utc_time.h"
 #include "formats/xray/side_record.h"
 #include "import/merged_names.h"
 #include "import/recorded_names.h"
@@ -120,8 +120,7 @@ std::string object_words(const xray::SideObject& object, size_t called) {
 }
 
 std::string start_words(const xray::SideRecord& record) {
-  const auto seconds = static_cast<std::time_t>(record.start_realtime_ns / 1'000'000'000);
-  return fmt::format("{:%Y-%m-%d %H:%M:%S} UTC", fmt::gmtime(seconds));
+  return utc_words(static_cast<int64_t>(record.start_realtime_ns / 1'000'000'000));
 }
 
 // The name of the program, without its folder; empty if it is unknown.

@@ -1,11 +1,10 @@
 // What the recording is: its header, and what the file is made of.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <ctime>
 
+#include "base/utc_time.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"
@@ -49,9 +48,7 @@ void make_header(const ReportInput& input, Section& section) {
   section.add("timer_overhead_ns", header.timer_overhead_ns);
   section.add("startup_ms", header.startup_ms);
   if (header.startup_ms != 0) {
-    const auto seconds = static_cast<std::time_t>(
-        std::min<uint64_t>(header.startup_ms / 1000, 253'402'300'799));  // the year 9999
-    section.add("startup", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(seconds)));
+    section.add("startup", utc_iso(static_cast<int64_t>(header.startup_ms / 1000)));
   }
   if (header.pid != 0) section.add("pid", header.pid);
   if (header.port != 0) section.add("port", uint64_t{header.port});
