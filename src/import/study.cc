@@ -10,6 +10,7 @@
 #include <map>
 #include <span>
 
+#include "base/counted.h"
 #include "base/joined.h"
 
 namespace telltale {
@@ -138,8 +139,9 @@ Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& nam
   std::ranges::stable_sort(runs, {}, &StudyRun::number);
   const auto doubles = std::ranges::unique(runs, {}, &StudyRun::number);
   if (!doubles.empty()) {
-    problems.add({Problem::Kind::oddity, 0, name, "Run",
-                  fmt::format("{} rows have the run number of a later row", doubles.size()), 0});
+    problems.add(
+        {Problem::Kind::oddity, 0, name, "Run",
+         fmt::format("{} with the run number of a later row", counted(doubles.size(), "row")), 0});
   }
   runs.erase(doubles.begin(), doubles.end());
   return runs;

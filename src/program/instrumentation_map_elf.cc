@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/counted.h"
 #include "program/elf_fields.h"
 #include "program/elf_image.h"
 #include "program/instrumentation_map.h"
@@ -216,12 +217,14 @@ class InstrumentationMapReader {
     }
     if (!index_sections_.empty() && at_function != map_.functions_.size() && mismatches++ == 0) {
       first_mismatch = image_.sections()[index_sections_.front()].offset;
-      first_message = fmt::format("has {} entries, the map has {} functions", at_function,
-                                  map_.functions_.size());
+      first_message =
+          fmt::format("has {}, the map has {}",
+                      at_function == 1 ? "1 entry" : fmt::format("{} entries", at_function),
+                      counted(map_.functions_.size(), "function"));
     }
     if (mismatches == 0) return;
     problem(Problem::Kind::oddity, first_mismatch, kIndexSection,
-            fmt::format("disagrees with the map in {} places; the first: {}", mismatches,
+            fmt::format("disagrees with the map in {}; the first: {}", counted(mismatches, "place"),
                         first_message));
   }
 

@@ -309,7 +309,7 @@ TEST(InstrumentationIndex, DisagreementIsAnOddityAndSaysWhere) {
   EXPECT_THAT(problem(kMapAddress + 64, 4, true), HasSubstr("function 3 is not in the map"));
   EXPECT_THAT(read(with_index(ByteWriter().write(kMapAddress - 0x6000).write(uint64_t{2}).take()))
                   .first_problem(),
-              HasSubstr("has 1 entries, the map has 2 functions"));
+              HasSubstr("has 1 entry, the map has 2 functions"));
 }
 
 constexpr std::string_view kYaml = R"(---

@@ -150,9 +150,9 @@ std::string describe_others(const Program& program) {
     blocks += graph.blocks;
     edges += graph.edges;
   }
-  const size_t count = program.graphs.size();
-  return text + fmt::format("{}graphs of {} function{} ({} blocks, {} edges)",
-                            text.empty() ? "" : "; ", count, count == 1 ? "" : "s", blocks, edges);
+  return text + fmt::format("{}graphs of {} ({}, {})", text.empty() ? "" : "; ",
+                            counted(program.graphs.size(), "function"), counted(blocks, "block"),
+                            counted(edges, "edge"));
 }
 
 std::string summary(const Program& program) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/counted.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/study/fuzz_study.h"
@@ -216,7 +217,8 @@ int relabel(const StudyVerbOptions& options) {
     changed += run.label == before ? 0 : 1;
   }
   if (auto written = study->rewrite(runs); !written) return report_error(written.error());
-  fmt::print(stderr, "telltale: {} of {} runs have another label\n", changed, runs.size());
+  fmt::print(stderr, "telltale: the label of {} of {} has changed\n", changed,
+             counted(runs.size(), "run"));
   return kDone;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/counted.h"
 #include "formats/sampler/counter_rows.h"
 #include "formats/sampler/report_reader.h"
 #include "formats/sampler/tag.h"
@@ -58,8 +59,8 @@ std::vector<SectionObservations> read_observations(Bytes report, const std::stri
         sampler::observe_counters(item->body, scheme->counters, section.counted);
     if (!tally.bad_rows.empty())
       problems.add({Problem::Kind::corruption, item->offset, name, "Samples",
-                    fmt::format("{} rows do not have the columns of scheme {}",
-                                tally.bad_rows.size(), item->scheme),
+                    fmt::format("{} without the columns of scheme {}",
+                                counted(tally.bad_rows.size(), "row"), item->scheme),
                     0});
   }
   std::vector<SectionObservations> packed;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/parallel.h"
 #include "bytes/input_file.h"
 #include "collect/store/duckdb.h"
@@ -74,7 +75,7 @@ class RunGatherer {
     }
     if (run.damage != 0)
       problems_.add({Problem::Kind::corruption, 0, into.reports.back().path, "Report",
-                     fmt::format("{} places could not be read", run.damage), 0});
+                     fmt::format("could not be read in {}", counted(run.damage, "place")), 0});
     const bool has_parts = find_parts(run, build, into.reports.back().path);
     const bool has_ranges = read_bounds(run, into.reports.back().path);
     std::vector<SiteRange> ranges = ranges_.take();
@@ -129,10 +130,11 @@ class RunGatherer {
       if (group == SamplerPredicates::kNoGroup) continue;
       const uint32_t size = predicates_.reading().groups()[group].sites;
       if (static_cast<uint32_t>(stored.rows) != size)
-        problems_.add({Problem::Kind::corruption, 0, id, "Samples",
-                       fmt::format("{} rows, {} has {} sites of unit {} and scheme {}", stored.rows,
-                                   *section->program, size, stored.unit, stored.scheme),
-                       0});
+        problems_.add(
+            {Problem::Kind::corruption, 0, id, "Samples",
+             fmt::format("{}, {} has {} of unit {} and scheme {}", counted(stored.rows, "row"),
+                         *section->program, counted(size, "site"), stored.unit, stored.scheme),
+             0});
       if (is_sound(stored.sites, stored.counted, group)) {
         parts_.push_back({group, &stored});
       } else {
@@ -155,9 +157,9 @@ class RunGatherer {
       if (!tally.bad_rows.empty() || tally.rows != section->sites->size())
         problems_.add(
             {Problem::Kind::corruption, bounds.offset, id, "Samples",
-             fmt::format("{} rows of bounds, {} of them damaged; {} has {} sites of unit {}",
-                         tally.rows, tally.bad_rows.size(), *section->program,
-                         section->sites->size(), bounds.unit),
+             fmt::format("{} of bounds, {} damaged; {} has {} of unit {}",
+                         counted(tally.rows, "row"), tally.bad_rows.size(), *section->program,
+                         counted(section->sites->size(), "site"), bounds.unit),
              0});
     }
     return found;

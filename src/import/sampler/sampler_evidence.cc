@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/parallel.h"
 #include "formats/sampler/counter_rows.h"
 #include "formats/sampler/report_reader.h"
@@ -119,13 +120,14 @@ class EvidenceReader {
     const size_t size = section.sites->size();
     if (!tally.bad_rows.empty()) {
       note(item, file, Problem::Kind::corruption,
-           fmt::format("{} rows do not have the columns of scheme {}; the first is row {}",
-                       tally.bad_rows.size(), item.scheme, tally.bad_rows.front() + 1));
+           fmt::format("{} without the columns of scheme {}; the first is row {}",
+                       counted(tally.bad_rows.size(), "row"), item.scheme,
+                       tally.bad_rows.front() + 1));
     }
     if (tally.rows != size) {
       note(item, file, item.closed ? Problem::Kind::corruption : Problem::Kind::loss,
-           fmt::format("{} rows, {} has {} sites of unit {} and scheme {}", tally.rows,
-                       *section.program, size, item.unit, item.scheme));
+           fmt::format("{}, {} has {} of unit {} and scheme {}", counted(tally.rows, "row"),
+                       *section.program, counted(size, "site"), item.unit, item.scheme));
     }
   }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "formats/sampler/cfg.h"
 #include "formats/sampler/recognise.h"
 #include "formats/sampler/tag.h"
@@ -215,8 +216,9 @@ void SamplerReports::note_rows(const ReportItem& item, const std::string& file,
   bad_rows_ += tally.bad_rows.size();
   if (!tally.bad_rows.empty()) {
     note(Problem::Kind::corruption, item.body_offset + tally.first_bad,
-         fmt::format("{} rows do not have the columns of scheme {}; the first is row {}",
-                     tally.bad_rows.size(), item.scheme, tally.bad_rows.front() + 1));
+         fmt::format("{} without the columns of scheme {}; the first is row {}",
+                     counted(tally.bad_rows.size(), "row"), item.scheme,
+                     tally.bad_rows.front() + 1));
   }
   if (tally.unread != 0) {
     note(Problem::Kind::corruption, item.body_offset,
@@ -229,8 +231,8 @@ void SamplerReports::note_rows(const ReportItem& item, const std::string& file,
   if (section.sites == nullptr || tally.rows == section.rows) return;
   ++uneven_;
   note(item.closed ? Problem::Kind::corruption : Problem::Kind::loss, item.offset,
-       fmt::format("{} rows, {} has {} sites of unit {} and scheme {}", tally.rows,
-                   *section.sites->program, section.rows, item.unit, item.scheme));
+       fmt::format("{}, {} has {} of unit {} and scheme {}", counted(tally.rows, "row"),
+                   *section.sites->program, counted(section.rows, "site"), item.unit, item.scheme));
 }
 
 // Reports counts without sites: the program is a different one, or a different build.

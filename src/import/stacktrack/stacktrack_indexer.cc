@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "base/counted.h"
 #include "formats/stacktrack/wire.h"
 
 namespace telltale {
@@ -36,7 +37,7 @@ std::string loss_text(uint64_t reason, uint64_t count) {
       "texts were truncated",
       "names and locations of checkpoints, for lack of space"};
   if (reason == 0 || reason > kTexts.size())
-    return fmt::format("the recorder lost {} events for reason {}", count, reason);
+    return fmt::format("the recorder lost {} for reason {}", counted(count, "event"), reason);
   return fmt::format("the recorder lost {} {}", count, kTexts[reason - 1]);
 }
 

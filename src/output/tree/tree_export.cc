@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/calls/call_graph.h"
+#include "base/counted.h"
 #include "model/waiting.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -215,10 +216,10 @@ Result<void> write_dot(const CallTree& tree, const ExportContext& context, Outpu
   std::string title = estimate_remark(tree);
   if (pruned.functions + pruned.edges != 0) {
     if (!title.empty()) title += "; ";
-    title += fmt::format(
-        "omitted: {} functions and {} edges with less than {:.4g} % of the {} and of the {}",
-        pruned.functions, pruned.edges, 100 * min_share,
-        context.units.is_time() ? "time" : context.units.measured, context.units.counted);
+    title += fmt::format("omitted: {} and {} with less than {:.4g} % of the {} and of the {}",
+                         counted(pruned.functions, "function"), counted(pruned.edges, "edge"),
+                         100 * min_share, context.units.is_time() ? "time" : context.units.measured,
+                         context.units.counted);
   }
   if (!title.empty()) text += "  label=\"" + title + "\";\n";
   text += "  node [shape=box, fontname=\"sans-serif\"];\n";

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/calls/percentile.h"
+#include "base/counted.h"
 #include "output/escape.h"
 #include "output/export.h"
 #include "output/table/screen.h"
@@ -249,7 +250,8 @@ class SlowText {
                              visible(event_text(as_step(event)))));
     }
     if (call.event_count > kShownEvents)
-      out_.write(fmt::format("   and {} more events\n", call.event_count - kShownEvents));
+      out_.write(
+          fmt::format("   and {}\n", counted(call.event_count - kShownEvents, "more event")));
   }
 
   void write_meanwhile(const CallDetails& call) {
@@ -273,7 +275,8 @@ class SlowText {
                              words));
     }
     if (call.meanwhile.size() > kShownThreads)
-      out_.write(fmt::format("   and {} more threads\n", call.meanwhile.size() - kShownThreads));
+      out_.write(fmt::format("   and {}\n",
+                             counted(call.meanwhile.size() - kShownThreads, "more thread")));
   }
 
   const TimedCalls& calls_;

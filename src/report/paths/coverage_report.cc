@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "base/counted.h"
 #include "model/function_names.h"
 #include "output/escape.h"
 #include "output/flame/page_text.h"
@@ -113,8 +114,8 @@ void write_shares(const std::vector<FunctionCoverage>& functions, BlockWriter& o
   const auto share = [&](Ran ran) {
     return 100.0 * static_cast<double>(counts[static_cast<size_t>(ran)]) / static_cast<double>(all);
   };
-  out.write(fmt::format("\n{} blocks: {:.1f} % ran, {:.1f} % did not run, {:.1f} % may have run\n",
-                        all, share(Ran::yes), share(Ran::no), share(Ran::maybe)));
+  out.write(fmt::format("\n{}: {:.1f} % ran, {:.1f} % did not run, {:.1f} % may have run\n",
+                        counted(all, "block"), share(Ran::yes), share(Ran::no), share(Ran::maybe)));
 }
 
 void write_source(const FileLines& files, BlockWriter& out) {
