@@ -8,6 +8,8 @@
 
 namespace telltale::recorder {
 
+constexpr size_t kPage = 4096;  // bytes
+
 __extension__ using Wide = unsigned __int128;
 
 inline void copy_bytes(void* to, const void* from, size_t bytes) {
@@ -24,6 +26,12 @@ inline size_t text_length(const char* text) {
 inline bool same_text(const char* a, const char* b) {
   for (; *a != '\0' && *a == *b; ++a) ++b;
   return *a == *b;
+}
+inline bool same_bytes(const void* a, const void* b, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) {
+    if (static_cast<const std::byte*>(a)[i] != static_cast<const std::byte*>(b)[i]) return false;
+  }
+  return true;
 }
 inline uint64_t least(uint64_t a, uint64_t b) { return a < b ? a : b; }
 inline uint64_t most(uint64_t a, uint64_t b) { return a > b ? a : b; }

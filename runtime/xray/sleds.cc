@@ -2,12 +2,12 @@
 
 #include "hooks.h"
 #include "loader.h"
+#include "plain.h"
 #include "syscalls.h"
 
 namespace telltale::recorder {
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr uint64_t kReach = (uint64_t{1} << 31) - (uint64_t{1} << 20);
 constexpr uint64_t kStep = 64 * 1024;
 

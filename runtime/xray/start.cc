@@ -14,6 +14,7 @@
 #include "hooks.h"
 #include "loader.h"
 #include "options.h"
+#include "plain.h"
 #include "recorded_calls.h"
 #include "side_record.h"
 #include "signals.h"
@@ -40,7 +41,6 @@ namespace {
 
 constexpr int kNotUnderstood = -1;
 constexpr int kNotPossible = -2;
-constexpr size_t kPage = 4096;
 constexpr int kCpuInRseq = 4;
 
 uint64_t thread_pointer() {

@@ -1,5 +1,6 @@
 #include "trace_file.h"
 
+#include "plain.h"
 #include "state.h"
 #include "syscalls.h"
 
@@ -11,7 +12,6 @@ constinit Path trace_path{Path::Zeros{}};
 
 namespace {
 
-constexpr size_t kPage = 4096;
 constexpr size_t kLeastMapped = size_t{256} * 1024;
 // High, because programs may rely on low numbers for their own files.
 constexpr int kLeastDescriptor = 500;
