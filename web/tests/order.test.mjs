@@ -76,3 +76,13 @@ test('order: nothing differs', () => withPage({payload: page(data({edits: [], on
   await press(page, '.', ',', 'ArrowDown', 'End');
   assert.equal((await hashOf(page))['order-row'], undefined);
 }));
+
+test('order: deep calls are indented from the least depth that is shown', () => {
+  const deep = Array.from({length: 3000}, (_, i) => [i === 2990 ? 3 : 1, i < 100 ? i : 90 + i % 7, 1, 1, i + 1, i + 1, 0]);
+  return withPage({payload: page(data({edits: deep})), hash: '#order-row=2990'}, async page => {
+    assert.match(await textOf(page, '.order-row.head'), /indented from depth 91/);
+    assert.ok(await page.evaluate(() => [...document.querySelectorAll('.order-body .name')].every(e => e.scrollWidth <= e.clientWidth)), 'no name is cut off');
+    await press(page, 'Home');
+    assert.doesNotMatch(await textOf(page, '.order-row.head'), /indented/);
+  });
+});

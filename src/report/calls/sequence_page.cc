@@ -74,8 +74,8 @@ Result<void> write_sequence_page(const SequenceReport& report, const ProblemLog&
                 {"only in B", fmt::format("{}", found.only_b)},
                 {"moved", fmt::format("{}", found.moved)}};
   if (found.approximate != 0)
-    head.facts.emplace_back("places with more than 1,000 differences (approximate)",
-                            fmt::format("{}", found.approximate));
+    head.facts.emplace_back("approximate", fmt::format("{} with more than 1,000 differences",
+                                                       counted(found.approximate, "place")));
   if (found.unaligned != 0)
     head.facts.emplace_back("places nested too deeply to align",
                             fmt::format("{}", found.unaligned));
@@ -86,7 +86,7 @@ Result<void> write_sequence_page(const SequenceReport& report, const ProblemLog&
   }
   if (problems.count() != 0)
     head.facts.emplace_back("problems", fmt::format("{}", problems.count()));
-  head.summary = {"the same", "only in A", "only in B", "moved", "losses"};
+  head.summary = {"the same", "only in A", "only in B", "moved", "approximate", "losses"};
   PageRoom room;
   const std::array<PageData, 1> data = {
       {{"order", [&](OutputFile& file) { return file.write(order_data(report, edits, room)); }}}};

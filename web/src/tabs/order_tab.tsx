@@ -12,7 +12,9 @@ import {showCount} from '../text/units';
 import type {TabProps} from './kinds';
 
 const kLine = 24;
-const kDeepest = 30;  // further calls are not indented more
+const kIndent = 14;
+const kDeepest = 20;  // further calls are not indented more
+const kBaseStep = 5;  // so that scrolling seldom moves what is shown sideways
 const kSame = 0, kChanged = 1, kRemoved = 2, kMoved = 4, kArrived = 5;
 const kKinds = ['same', 'changed', 'removed', 'added', 'moved', 'arrived'];
 const kSigns = ['', '', '\u2212', '+', '\u2190', '\u2192'];
@@ -30,12 +32,20 @@ function textOf([kind, , count, calls, , , of]: Edit, data: OrderData): string {
   return `${name}${count > 1 ? ` \u00d7 ${showCount(count)}` : ''}${inside > 0 ? ` (${showCount(inside)} inside)` : ''}`;
 }
 
-function Side({edit, data, shown, number}: {edit: Edit; data: OrderData; shown: boolean; number: number}) {
+// The depth from which on rows are indented: deep stacks would otherwise leave no room for names.
+function baseOf(rows: {edit: Edit}[]): number {
+  let least = Infinity;
+  for (const {edit} of rows) least = Math.min(least, edit[1]);
+  return least === Infinity ? 0 : Math.floor(least / kBaseStep) * kBaseStep;
+}
+
+function Side({edit, data, shown, number, base}: {edit: Edit; data: OrderData; shown: boolean; number: number; base: number}) {
   if (!shown) return <div class="order-side absent" />;
+  const deep = edit[1] - base;
   return <div class="order-side">
     <span class="number">{number === 0 ? '' : number}</span>
     <span class="sign" aria-hidden="true">{kSigns[edit[0]]}</span>
-    <span class="name" style={{paddingLeft: `${Math.min(edit[1], kDeepest) * 14}px`}}>{edit[1] > kDeepest ? `[depth ${edit[1] + 1}] ` : ''}{textOf(edit, data)}</span>
+    <span class="name" style={{paddingLeft: `${Math.min(deep, kDeepest) * kIndent}px`}}>{deep > kDeepest ? `[depth ${edit[1] + 1}] ` : ''}{textOf(edit, data)}</span>
   </div>;
 }
 
@@ -67,11 +77,13 @@ export function OrderTab({spec, data: given}: TabProps) {
   // The other place of a subtree that was moved.
   const other = edit === undefined || (edit[0] !== kMoved && edit[0] !== kArrived) ? -1
     : data.edits.findIndex(one => one[0] === (edit[0] === kMoved ? kArrived : kMoved) && one[4] === edit[4] && one[5] === edit[5]);
-  const rows = kept.slice(first, last).map(({edit: row, place}, i) =>
+  const visible = kept.slice(first, last);
+  const base = baseOf(visible);
+  const rows = visible.map(({edit: row, place}, i) =>
     <div key={place} class={`order-row ${kKinds[row[0]]} ${place === chosen ? 'chosen' : ''}`} role="row" aria-selected={place === chosen}
       style={{top: `${(first + i) * kLine}px`}} onClick={() => select(first + i)} title={kSaid[row[0]]}>
-      <Side edit={row} data={data} shown={inA(row)} number={row[4]} />
-      <Side edit={row} data={data} shown={inB(row)} number={row[5]} />
+      <Side edit={row} data={data} shown={inA(row)} number={row[4]} base={base} />
+      <Side edit={row} data={data} shown={inB(row)} number={row[5]} base={base} />
     </div>);
   const numbers = edit === undefined ? [] : [
     ...(inA(edit) || other >= 0 ? [{name: 'call in A', value: String(edit[4])}] : []), ...(inB(edit) || other >= 0 ? [{name: 'call in B', value: String(edit[5])}] : []),
@@ -84,7 +96,7 @@ export function OrderTab({spec, data: given}: TabProps) {
     </Toolbar>
     <div class="split">
       <div class="order" ref={scroller} tabIndex={0} role="table" aria-label={spec.title} aria-rowcount={kept.length}>
-        <div class="order-row head" role="row"><div class="order-side">A: {data.a}</div><div class="order-side">B: {data.b}</div></div>
+        <div class="order-row head" role="row"><div class="order-side">A: {data.a}{base > 0 ? `, indented from depth ${base + 1}` : ''}</div><div class="order-side">B: {data.b}</div></div>
         {data.edits.length === 0 ? <p class="empty">Both threads made the same calls, in the same order.</p>
           : <div class="order-body" style={{height: `${kept.length * kLine}px`}}>{rows}</div>}
       </div>
