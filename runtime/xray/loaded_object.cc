@@ -39,6 +39,7 @@ bool find_path(const dl_phdr_info& info, Object& object) {
   const char* name = info.dlpi_name;
   object.record.flags = name == nullptr || name[0] == '\0' ? 1 : 0;
   char text[1024];
+  text[0] = '\0';  // clang-tidy does not see that system calls write it
   if (object.record.flags != 0) {
     const long length =
         sys::call(SYS_readlinkat, AT_FDCWD, "/proc/self/exe", text, sizeof(text) - 1);
