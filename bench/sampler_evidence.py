@@ -133,7 +133,7 @@ class Bench:
             if kind in ("plain", "always"):
                 continue
             yield f"{kind}, not asked", kind, {}
-            for sparsity in SPARSITIES:
+            for sparsity in self.options.sparsity or SPARSITIES:
                 yield f"{kind}, 1/{sparsity}", kind, {"SAMPLER_SPARSITY": str(sparsity)}
 
     def build(self, name):
@@ -296,7 +296,7 @@ def cause(name, folder, options):
     answers = {}
     modes = [("always", SCHEMES + " -fno-sample", None)]
     modes += [(f"{kind}, 1/{sparsity}", flags, sparsity) for kind, flags in KINDS.items() if kind not in ("plain", "always") and
-              (not options.kind or kind in options.kind) for sparsity in SPARSITIES]
+              (not options.kind or kind in options.kind) for sparsity in options.sparsity or SPARSITIES]
     for mode, flags, sparsity in modes:
         program = place / "program"
         subprocess.run([BINARY_DIR / "bin/telltale-cc", "-g", "-O1", "-w", "-frelative-paths", *flags.split(), *files, "-o", program, "-lm"],
@@ -337,6 +337,7 @@ def main():
     parser.add_argument("--part", action="append", choices=("cost", "instructions", "evidence", "cause"), help="default: all")
     parser.add_argument("--program", action="append", choices=(*PROGRAMS, *CAUSES), help="default: all")
     parser.add_argument("--kind", action="append", choices=[kind for kind in KINDS if kind not in ("plain", "always")], help="default: all")
+    parser.add_argument("--sparsity", action="append", type=int, help=f"default: {SPARSITIES}")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved runs for times")
     parser.add_argument("--seeds", type=int, default=20, help="runs for evidence")
     parser.add_argument("--runs", type=int, default=2000, help="runs for causes")
