@@ -50,7 +50,7 @@ PROGRAMS = {
                      "HAVE_LZ4=0 HAVE_THREAD=1 zstd", "programs/zstd", "-T2 -3 -c {text}"),
     "pbzip2": ("pbzip2", "cp -r {bzip2} bzip2", "for s in blocksort bzlib compress crctable decompress huffman randtable; do "
                "{cc} {flags} -pthread -c bzip2/$s.c || exit 1; done; for s in pbzip2 BZ2StreamScanner ErrorContext; do "
-               "{cxx} {flags} -pthread -Ibzip2 -D_FILE_OFFSET_BITS=64 -DPBZIP_NO_LOADAVG -c $s.cpp || exit 1; done; "
+               "{cxx} {flags} -std=gnu++98 -pthread -Ibzip2 -D_FILE_OFFSET_BITS=64 -DPBZIP_NO_LOADAVG -c $s.cpp || exit 1; done; "
                "{cxx} -pthread *.o -o pbzip2", "pbzip2", "-q -p2 -b4 -k -c {text}"),
     "tinyxml2": ("tinyxml2", "cp {xml_reader} reader.cpp", "for s in reader tinyxml2; do {cxx} {flags} -c $s.cpp || exit 1; done; "
                  "{cxx} *.o -o reader", "reader", "{xml}"),
