@@ -50,7 +50,7 @@ PROGRAMS = {
                      "HAVE_LZ4=0 HAVE_THREAD=1 zstd", "programs/zstd", "-T2 -3 -c {text}"),
     "pbzip2": ("pbzip2", "cp -r {bzip2} bzip2", "for s in blocksort bzlib compress crctable decompress huffman randtable; do "
                "{cc} {flags} -pthread -c bzip2/$s.c || exit 1; done; for s in pbzip2 BZ2StreamScanner ErrorContext; do "
-               "{cxx} {flags} -pthread -Ibzip2 -D_FILE_OFFSET_BITS=64 -DPBZIP_NO_LOADAVG -c $s.cpp || exit 1; done; "
+               "{cxx} {flags} -std=gnu++98 -pthread -Ibzip2 -D_FILE_OFFSET_BITS=64 -DPBZIP_NO_LOADAVG -c $s.cpp || exit 1; done; "
                "{cxx} -pthread *.o -o pbzip2", "pbzip2", "-q -p2 -b4 -k -c {text}"),
     "tinyxml2": ("tinyxml2", "cp {xml_reader} reader.cpp", "for s in reader tinyxml2; do {cxx} {flags} -c $s.cpp || exit 1; done; "
                  "{cxx} *.o -o reader", "reader", "{xml}"),
@@ -133,7 +133,7 @@ class Bench:
             if kind in ("plain", "always"):
                 continue
             yield f"{kind}, not asked", kind, {}
-            for sparsity in SPARSITIES:
+            for sparsity in self.options.sparsity or SPARSITIES:
                 yield f"{kind}, 1/{sparsity}", kind, {"SAMPLER_SPARSITY": str(sparsity)}
 
     def build(self, name):
@@ -296,7 +296,7 @@ def cause(name, folder, options):
     answers = {}
     modes = [("always", SCHEMES + " -fno-sample", None)]
     modes += [(f"{kind}, 1/{sparsity}", flags, sparsity) for kind, flags in KINDS.items() if kind not in ("plain", "always") and
-              (not options.kind or kind in options.kind) for sparsity in SPARSITIES]
+              (not options.kind or kind in options.kind) for sparsity in options.sparsity or SPARSITIES]
     for mode, flags, sparsity in modes:
         program = place / "program"
         subprocess.run([BINARY_DIR / "bin/telltale-cc", "-g", "-O1", "-w", "-frelative-paths", *flags.split(), *files, "-o", program, "-lm"],
@@ -337,6 +337,7 @@ def main():
     parser.add_argument("--part", action="append", choices=("cost", "instructions", "evidence", "cause"), help="default: all")
     parser.add_argument("--program", action="append", choices=(*PROGRAMS, *CAUSES), help="default: all")
     parser.add_argument("--kind", action="append", choices=[kind for kind in KINDS if kind not in ("plain", "always")], help="default: all")
+    parser.add_argument("--sparsity", action="append", type=int, help=f"default: {SPARSITIES}")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved runs for times")
     parser.add_argument("--seeds", type=int, default=20, help="runs for evidence")
     parser.add_argument("--runs", type=int, default=2000, help="runs for causes")

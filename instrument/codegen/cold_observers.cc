@@ -105,25 +105,37 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
   const bool is_narrow = has_narrow_pairs(call, mark, is_signed);
   llvm::Type* const number = is_narrow ? at.getInt32Ty() : i64;
   llvm::Value* const value = operands_.emit_value(at, call, mark, number);
-  operands_.for_each_batch(
-      at, call, mark, number,
-      [&](unsigned first, unsigned count, llvm::ArrayRef<llvm::Value*> operands) {
-        llvm::Value* const row = row_in_bank(at, mark.scheme, tables_.row_of(mark, first), bank);
-        const bool uses_tallies = tallies_.is_enabled();
-        llvm::Value* const rows =
-            uses_tallies
-                ? row
-                : at.CreateInBoundsGEP(
-                      i64, tables_.of(Scheme::kScalarPairs).counters,
-                      {at.CreateMul(row, llvm::ConstantInt::get(i64, abi::kPairCounters))});
-        std::vector<llvm::Value*> arguments{rows, value, llvm::ConstantInt::get(i64, count)};
-        arguments.insert(arguments.end(), operands.begin(), operands.end());
-        call_cold(at,
-                  uses_tallies ? tallies_.function(is_signed, is_narrow)
-                               : comparisons_.function(is_signed, is_narrow),
-                  arguments);
-        end_observation(at);
-      });
+  const bool uses_tallies = tallies_.is_enabled();
+  llvm::Function& counts = uses_tallies ? tallies_.function(is_signed, is_narrow)
+                                        : comparisons_.function(is_signed, is_narrow);
+  // What the function takes as the place of the site's counts.
+  const auto rows_from = [&](unsigned first) -> llvm::Value* {
+    llvm::Value* const row = row_in_bank(at, mark.scheme, tables_.row_of(mark, first), bank);
+    if (uses_tallies) return row;
+    return at.CreateInBoundsGEP(
+        i64, tables_.of(Scheme::kScalarPairs).counters,
+        {at.CreateMul(row, llvm::ConstantInt::get(i64, abi::kPairCounters))});
+  };
+  const auto emit_values = [&](unsigned first, unsigned count,
+                               llvm::ArrayRef<llvm::Value*> operands) {
+    std::vector<llvm::Value*> arguments{rows_from(first), value,
+                                        llvm::ConstantInt::get(i64, count)};
+    arguments.insert(arguments.end(), operands.begin(), operands.end());
+    call_cold(at, counts, arguments);
+    end_observation(at);
+  };
+  llvm::Type* const type = call.getArgOperand(1)->getType();
+  llvm::Type* const stored = type->isPointerTy() ? i64 : type;
+  for (const VariablesByAddress::Run& run : variables_.runs(call, mark)) {
+    if (run.table == nullptr) {
+      operands_.for_each_batch(at, call, mark, number, run.first, run.end, emit_values);
+      continue;
+    }
+    call_cold(
+        at, variables_.function(counts, stored, number, is_signed),
+        {rows_from(run.first), value, llvm::ConstantInt::get(i64, run.end - run.first), run.table});
+    end_observation(at);
+  }
 }
 
 llvm::Value* ColdObservers::emit_group_check(llvm::IRBuilderBase& at, const llvm::CallInst& call,

@@ -11,6 +11,7 @@
 #include "codegen/operand_passing.h"
 #include "codegen/pair_comparisons.h"
 #include "codegen/pair_tallies.h"
+#include "codegen/variables_by_address.h"
 
 namespace telltale::instrument {
 
@@ -21,7 +22,8 @@ class ColdObservers {
         operands_(operands),
         observations_(observations),
         comparisons_(tables, operands),
-        tallies_(tables, operands) {}
+        tallies_(tables, operands),
+        variables_(tables, operands) {}
 
   // Emits observations of all sites of a mark. `bank`, an i64, selects the counters if they have
   // two banks; null is the sample's.
@@ -53,6 +55,7 @@ class ColdObservers {
   ObservationEmitter& observations_;
   PairComparisons comparisons_;
   PairTallies tallies_;
+  VariablesByAddress variables_;
   std::array<llvm::Function*, kSchemeCount> count_functions_{};
   llvm::Function* pairs_function_ = nullptr;
   llvm::Function* group_function_ = nullptr;

@@ -26,6 +26,11 @@ void FirstExecutions::emit_take(llvm::IRBuilderBase& at, llvm::GlobalVariable* b
   if (tables_.options().threads) store->setAtomic(llvm::AtomicOrdering::Monotonic);
 }
 
+void FirstExecutions::emit_take_all(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget) {
+  llvm::StoreInst* const store = at.CreateStore(at.getInt8(0), budget);
+  if (tables_.options().threads) store->setAtomic(llvm::AtomicOrdering::Monotonic);
+}
+
 llvm::Constant* FirstExecutions::merge_budgets() {
   if (budgets_.empty()) return nullptr;
   llvm::LLVMContext& context = tables_.module().getContext();

@@ -23,6 +23,9 @@ class FirstExecutions {
   // Emits code that takes one from a budget that was not 0. Threads may take the same one.
   void emit_take(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget);
 
+  // Emits code that leaves nothing of a budget.
+  void emit_take_all(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget);
+
   // Moves all budgets into one array and returns it; null if there are none.
   llvm::Constant* merge_budgets();
   [[nodiscard]] std::size_t budget_count() const { return budgets_.size(); }

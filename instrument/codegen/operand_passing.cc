@@ -38,12 +38,12 @@ llvm::FunctionType* OperandPassing::function_type(llvm::Type* result,
 }
 
 void OperandPassing::for_each_batch(llvm::IRBuilderBase& at, const llvm::CallInst& call,
-                                    const Mark& mark, llvm::Type* number, const EmitBatch& emit) {
+                                    const Mark& mark, llvm::Type* number, unsigned begin,
+                                    unsigned end, const EmitBatch& emit) {
   const bool is_signed = site_of(tables_.unit(), mark, 0).kind == ValueKind::kSigned;
   const Convention how = convention(number);
-  const auto sites = static_cast<unsigned>(mark.sites.size());
-  for (unsigned first = 0; first < sites; first += how.operands_per_call) {
-    const unsigned count = std::min(how.operands_per_call, sites - first);
+  for (unsigned first = begin; first < end; first += how.operands_per_call) {
+    const unsigned count = std::min(how.operands_per_call, end - first);
     std::vector<llvm::Value*> arguments(how.arguments, llvm::PoisonValue::get(how.argument_type));
     for (unsigned i = 0; i < count; ++i) {
       llvm::Value* operand = emit_operand(at, call, mark, first + i);

@@ -24,12 +24,18 @@ class OperandPassing {
   llvm::FunctionType* function_type(llvm::Type* result, llvm::ArrayRef<llvm::Type*> leading,
                                     llvm::Type* number);
 
-  // Emits loads of a mark's operands and calls `emit` for each batch of them: the index of its
-  // first site, their number, and the arguments that hold them.
+  // Emits loads of the operands of a mark's sites from `begin` on up to `end`, and calls `emit` for
+  // each batch of them: the index of its first site, their number, and the arguments that hold
+  // them.
   using EmitBatch =
       std::function<void(unsigned first, unsigned count, llvm::ArrayRef<llvm::Value*> arguments)>;
   void for_each_batch(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
-                      llvm::Type* number, const EmitBatch& emit);
+                      llvm::Type* number, unsigned begin, unsigned end, const EmitBatch& emit);
+  // The same for all sites.
+  void for_each_batch(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                      llvm::Type* number, const EmitBatch& emit) {
+    for_each_batch(at, call, mark, number, 0, static_cast<unsigned>(mark.sites.size()), emit);
+  }
 
   // Emits, in the entry of such a function, an array of its operands: its arguments from number
   // `first` on. The array has room for kLanes.

@@ -19,6 +19,34 @@ namespace telltale::instrument {
 
 using llvm::BasicBlock;
 
+namespace {
+
+// Calls `callee`, with one more argument, instead.
+void call_with_bank(llvm::CallBase& call, llvm::Function& callee, llvm::Value& bank) {
+  std::vector<llvm::Value*> arguments(call.arg_begin(), call.arg_end());
+  arguments.push_back(&bank);
+  llvm::SmallVector<llvm::OperandBundleDef, 1> bundles;
+  call.getOperandBundlesAsDefs(bundles);
+  llvm::CallBase* made = nullptr;
+  if (auto* const invoke = llvm::dyn_cast<llvm::InvokeInst>(&call)) {
+    made = llvm::InvokeInst::Create(&callee, invoke->getNormalDest(), invoke->getUnwindDest(),
+                                    arguments, bundles, "", call.getIterator());
+  } else {
+    auto* const plain = llvm::CallInst::Create(callee.getFunctionType(), &callee, arguments,
+                                               bundles, "", call.getIterator());
+    plain->setTailCallKind(llvm::cast<llvm::CallInst>(call).getTailCallKind());
+    made = plain;
+  }
+  made->setCallingConv(call.getCallingConv());
+  made->setAttributes(call.getAttributes());
+  made->copyMetadata(call);
+  made->takeName(&call);
+  call.replaceAllUsesWith(made);
+  call.eraseFromParent();
+}
+
+}  // namespace
+
 std::set<const BasicBlock*> blocks_in_cycles(const llvm::Function& function) {
   std::set<const BasicBlock*> found;
   for (auto group = llvm::scc_begin(&function); !group.isAtEnd(); ++group) {
@@ -79,8 +107,6 @@ AcyclicFunctions::AcyclicFunctions(llvm::Module& module, const TranslationUnit& 
 }
 
 bool AcyclicFunctions::can_extend_region(const llvm::CallBase& call) const {
-  // A function whose first executions are observed has a check at each call.
-  if (unit_.options.observes_first()) return false;
   const llvm::Function* const callee = call.getCalledFunction();
   const llvm::Function* const caller = call.getFunction();
   if (callee == nullptr || !is_acyclic(*callee) || callee->isInterposable() ||
@@ -110,17 +136,27 @@ bool AcyclicFunctions::body_preserves_countdown(const llvm::Function& function,
       });
 }
 
-void AcyclicFunctions::retarget(llvm::CallBase& call, bool observed) {
-  retargeted_calls_.emplace_back(llvm::WeakTrackingVH(&call), observed);
+void AcyclicFunctions::retarget_fast(llvm::CallBase& call) {
+  retargeted_calls_.push_back({llvm::WeakTrackingVH(&call), false, llvm::WeakTrackingVH()});
+}
+
+void AcyclicFunctions::retarget_slow(llvm::CallBase& call, llvm::Value* bank) {
+  retargeted_calls_.push_back({llvm::WeakTrackingVH(&call), true, llvm::WeakTrackingVH(bank)});
 }
 
 void AcyclicFunctions::retarget_calls() {
-  for (const auto& [handle, observed] : retargeted_calls_) {
-    auto* const call = llvm::dyn_cast_or_null<llvm::CallBase>(handle);
+  for (const Retargeted& one : retargeted_calls_) {
+    auto* const call = llvm::dyn_cast_or_null<llvm::CallBase>(one.call);
     if (call == nullptr) continue;
     const auto found = clones_.find(call->getCalledFunction());
     if (found == clones_.end()) continue;
-    call->setCalledFunction(observed ? found->second.slow : found->second.fast);
+    if (!one.observed) {
+      call->setCalledFunction(found->second.fast);
+    } else if (one.bank == nullptr) {
+      call->setCalledFunction(found->second.slow);
+    } else {
+      call_with_bank(*call, *found->second.slow, *one.bank);
+    }
   }
 }
 
@@ -130,28 +166,40 @@ llvm::Function* AcyclicFunctions::make_clone(llvm::Function& function, const cha
   llvm::ValueToValueMapTy clones;
   llvm::Function* const copy = clone_function(function, suffix, extra, clones);
   for (llvm::CallBase* const call : joining) {
-    if (const auto found = clones.find(call); found != clones.end())
-      retarget(*llvm::cast<llvm::CallBase>(found->second), observed);
+    const auto found = clones.find(call);
+    if (found == clones.end()) continue;
+    auto& clone = *llvm::cast<llvm::CallBase>(found->second);
+    if (observed) {
+      retarget_slow(clone, extra.empty() ? nullptr : copy->getArg(copy->arg_size() - 1));
+    } else {
+      retarget_fast(clone);
+    }
   }
   return copy;
 }
 
-// The fast path through `function` gains only the check. The fast clone has no check.
-void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& codegen,
-                                          SamplingStatistics& statistics) {
+// Calls in loops are not retargeted: their number is unknown, so each call decides for itself.
+std::vector<llvm::CallBase*> AcyclicFunctions::joining_calls(llvm::Function& function) const {
   const std::set<const BasicBlock*> looping = blocks_in_cycles(function);
   std::vector<llvm::CallBase*> joining;
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-    // Calls in loops are not retargeted: their number is unknown, so each call decides for itself.
     if (call != nullptr && can_extend_region(*call) && !looping.contains(call->getParent()))
       joining.push_back(call);
   }
+  return joining;
+}
+
+// The fast path through `function` gains only the check. The fast clone has no check, but that for
+// first executions.
+void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& codegen,
+                                          SamplingStatistics& statistics) {
   Clones& clones = clones_[&function];
   FirstExecutions& first = codegen.first_executions;
   std::vector<llvm::Type*> extra;
   if (first.are_observed()) extra.push_back(llvm::Type::getInt64Ty(function.getContext()));
-  llvm::Function* const slow = clones.slow = make_clone(function, ".slow", joining, true, extra);
+  llvm::Function* const slow = clones.slow =
+      make_clone(function, ".slow", joining_calls(function), true, extra);
   slow->removeFnAttr(llvm::Attribute::AlwaysInline);
   slow->removeFnAttr(llvm::Attribute::InlineHint);
   if (!slow->hasFnAttribute(llvm::Attribute::OptimizeNone)) slow->addFnAttr(llvm::Attribute::Cold);
@@ -179,9 +227,11 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
         });
   }
   for (llvm::CallInst* const call : marks_in(function, unit_)) erase_mark(*call);
+  // Also those in the copies for first executions.
+  const std::vector<llvm::CallBase*> joining = joining_calls(function);
   if (needs_fast_clone_.contains(&function))
     clones.fast = make_clone(function, ".fast", joining, false, {});
-  for (llvm::CallBase* const call : joining) retarget(*call, false);
+  for (llvm::CallBase* const call : joining) retarget_fast(*call);
   const auto place = [&](llvm::IRBuilderBase& at) {
     return codegen.countdowns.region_countdown(at, nullptr);
   };

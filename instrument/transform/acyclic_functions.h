@@ -40,8 +40,10 @@ class AcyclicFunctions {
   void add_clone(const llvm::Function& function, const llvm::Function& copy) {
     scc_ids_[&copy] = scc_ids_.at(&function);
   }
-  // Registers a call through which the region extends, in observed code or in code that is not.
-  void retarget(llvm::CallBase& call, bool observed);
+  // Registers a call through which the region extends, in code that is not observed.
+  void retarget_fast(llvm::CallBase& call);
+  // The same in observed code. The callee counts in `bank`, an i64; null: there is one bank.
+  void retarget_slow(llvm::CallBase& call, llvm::Value* bank);
   // Retargets the registered calls. Call when all functions have their clones.
   void retarget_calls();
 
@@ -55,6 +57,7 @@ class AcyclicFunctions {
   llvm::Function* make_clone(llvm::Function& function, const char* suffix,
                              const std::vector<llvm::CallBase*>& joining, bool observed,
                              llvm::ArrayRef<llvm::Type*> extra);
+  std::vector<llvm::CallBase*> joining_calls(llvm::Function& function) const;
 
   const TranslationUnit& unit_;
   std::map<const llvm::Function*, unsigned> scc_ids_;  // functions with one id call each other
@@ -62,7 +65,12 @@ class AcyclicFunctions {
   std::set<const llvm::Function*> countdown_preserving_;
   std::set<const llvm::Function*> needs_fast_clone_;  // the fast clone will be called
   std::map<const llvm::Function*, Clones> clones_;
-  std::vector<std::pair<llvm::WeakTrackingVH, bool>> retargeted_calls_;
+  struct Retargeted {
+    llvm::WeakTrackingVH call;
+    bool observed = false;
+    llvm::WeakTrackingVH bank;
+  };
+  std::vector<Retargeted> retargeted_calls_;
 };
 
 // The blocks of a function that are in a cycle.

@@ -53,7 +53,7 @@ llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUni
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
     if (call != nullptr && acyclic_functions.can_extend_region(*call))
-      acyclic_functions.retarget(*call, false);
+      acyclic_functions.retarget_fast(*call);
   }
   insert_call_check(function, *sampled, unit, codegen);
   return sampled;

@@ -139,8 +139,9 @@ void FirstObservations::split_invokes(llvm::Function& function) {
   for (llvm::Instruction* const end : ends) end->getParent()->splitBasicBlock(end->getIterator());
 }
 
-void FirstObservations::emit() {
+std::vector<llvm::CallBase*> FirstObservations::emit() {
   for (const Place& place : places_) emit(place);
+  return std::move(copied_calls_);
 }
 
 void FirstObservations::emit(const Place& place) {
@@ -174,7 +175,12 @@ void FirstObservations::emit(const Place& place) {
 void FirstObservations::observe_copy(llvm::IRBuilderBase& at, BasicBlock* block,
                                      const Place& place) {
   llvm::ValueToValueMapTy clones;
-  at.CreateBr(clone_blocks({block}, ".first", clones).front());
+  BasicBlock* const copied = clone_blocks({block}, ".first", clones).front();
+  at.CreateBr(copied);
+  for (llvm::Instruction& instruction : *copied) {
+    auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    if (call != nullptr && mark_of(*call, unit_) == nullptr) copied_calls_.push_back(call);
+  }
   for (llvm::CallInst* const call : place.marks) {
     auto* const copy = llvm::cast<llvm::CallInst>(clones[call]);
     llvm::IRBuilder<> builder(copy->getNextNode());

@@ -26,8 +26,9 @@ class FirstObservations {
   // these are not copied. Call before values are demoted.
   static void split_invokes(llvm::Function& function);
   // Inserts the observations: a chosen block that has marks gets a copy in which they are observed.
-  // The marks stay. Values must have been demoted.
-  void emit();
+  // The marks stay. Values must have been demoted. Returns the calls in these copies, but those of
+  // marks.
+  std::vector<llvm::CallBase*> emit();
 
  private:
   struct Place {
@@ -43,6 +44,7 @@ class FirstObservations {
   const TranslationUnit& unit_;
   Codegen& codegen_;
   std::vector<Place> places_;
+  std::vector<llvm::CallBase*> copied_calls_;
 };
 
 }  // namespace telltale::instrument

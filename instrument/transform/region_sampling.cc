@@ -229,9 +229,16 @@ class RegionSampler {
     });
   }
 
-  // Does any path to the next region contain a site?
+  // Does any path to the next region contain a site? A merged loop?
   void find_sites_ahead() {
     for (BasicBlock* const block : back_edges_.post_order) {
+      const llvm::Instruction* const last = block->getTerminator();
+      for (unsigned i = 0; i < last->getNumSuccessors(); ++i) {
+        if (merged_edges_.contains({block, i}) ||
+            (!back_edges_.edges.contains({block, i}) &&
+             has_merged_ahead_.contains(last->getSuccessor(i))))
+          has_merged_ahead_.insert(block);
+      }
       bool has = std::any_of(block->begin(), block->end(),
                              [&](const llvm::Instruction& one) { return has_sites(one); });
       const llvm::Instruction* const end = block->getTerminator();
@@ -279,7 +286,12 @@ class RegionSampler {
     builder.CreateCondBr(first_.emit_is_left(builder, budget), taken, fast,
                          llvm::MDBuilder(context).createBranchWeights(kSeldom, kOften));
     builder.SetInsertPoint(taken);
-    first_.emit_take(builder, budget);
+    if (has_merged_ahead_.contains(header)) {
+      // A region with a loop in it may be the whole run.
+      first_.emit_take_all(builder, budget);
+    } else {
+      first_.emit_take(builder, budget);
+    }
     builder.CreateStore(first_bank(builder), bank_);
     builder.CreateBr(clones_.slow_clone(header));
     return test;
@@ -341,6 +353,10 @@ class RegionSampler {
     }
   }
 
+  llvm::Value* emit_bank(llvm::IRBuilderBase& at) {
+    return bank_ == nullptr ? nullptr : at.CreateLoad(at.getInt64Ty(), bank_);
+  }
+
   void lower_marks() {
     std::vector<std::pair<llvm::CallInst*, llvm::CallInst*>> both;
     for (BasicBlock* const block : clones_.fast_blocks()) {
@@ -348,22 +364,26 @@ class RegionSampler {
         if (!has_sites(instruction)) continue;
         if (mark_of(instruction, unit_) == nullptr) {
           auto& call = llvm::cast<llvm::CallBase>(instruction);
-          acyclic_functions_.retarget(call, false);
-          acyclic_functions_.retarget(*clones_.slow_clone(&call), true);
+          acyclic_functions_.retarget_fast(call);
+          llvm::CallBase* const slow = clones_.slow_clone(&call);
+          llvm::IRBuilder<> builder(slow);
+          acyclic_functions_.retarget_slow(*slow, emit_bank(builder));
           continue;
         }
         auto* const call = llvm::cast<llvm::CallInst>(&instruction);
         both.emplace_back(call, clones_.slow_clone(call));
       }
     }
-    if (first_observations_.has_value()) first_observations_->emit();
+    if (first_observations_.has_value()) {
+      for (llvm::CallBase* const call : first_observations_->emit()) {
+        if (acyclic_functions_.can_extend_region(*call)) acyclic_functions_.retarget_fast(*call);
+      }
+    }
     for (const auto& [fast, slow] : both) {
       const Mark& mark = *mark_of(*fast, unit_);
       statistics_.sites += static_cast<unsigned>(mark.sites.size());
       llvm::IRBuilder<> builder(slow->getNextNode());
-      llvm::Value* const bank =
-          bank_ == nullptr ? nullptr : builder.CreateLoad(builder.getInt64Ty(), bank_);
-      codegen_.cold_observers.emit(builder, *slow, mark, bank);
+      codegen_.cold_observers.emit(builder, *slow, mark, emit_bank(builder));
       erase_mark(*fast);
       erase_mark(*slow);
     }
@@ -384,6 +404,7 @@ class RegionSampler {
   std::set<BasicBlock*> headers_;
   std::set<const BasicBlock*> cached_blocks_;  // blocks in which the countdown is cached
   std::set<const BasicBlock*> has_sites_ahead_;
+  std::set<const BasicBlock*> has_merged_ahead_;  // the region extends through a loop
   std::map<BasicBlock*, HeaderBlocks> header_blocks_;
   BodyClones clones_;
 };

@@ -95,6 +95,32 @@ uint32_t stage_of(uint32_t call, uint32_t last) {
   return stage < last ? stage : last;
 }
 
+// -fsampler-adaptive: the latest functions with a call that runs checked code only for first
+// executions, and how many regions may run in such calls before one of the functions has no more of
+// them. Checked code is slower, and a function with that many regions has repeated itself.
+constexpr uint32_t kRecentFunctions = 8;
+constexpr int32_t kFirstRegions = 10000;
+CallCounter* recent_functions[kRecentFunctions];
+uint32_t next_recent = 0;
+
+void note_first_call(CallCounter& counter) {
+  if (recent_functions[(next_recent - 1) % kRecentFunctions] == &counter) return;
+  recent_functions[next_recent++ % kRecentFunctions] = &counter;
+}
+
+// Ends the first calls of the latest of these functions, most likely the one that runs.
+void end_first_calls(uint32_t last_stage) {
+  for (uint32_t back = 1; back <= kRecentFunctions; ++back) {
+    CallCounter*& function = recent_functions[(next_recent - back) % kRecentFunctions];
+    if (function == nullptr) continue;
+    CallCounter& counter = *function;
+    function = nullptr;
+    if ((counter.call & ~kRedraw) >= uint32_t{1} << last_stage) continue;
+    counter.call = uint32_t{1} << last_stage | kRedraw;
+    return;
+  }
+}
+
 // The next check is `distance` calls away, 1 or more, but not after the first call of the next
 // stage, which has another probability.
 void set_next_check(CallCounter& counter, uint32_t call, uint32_t stage, uint32_t last,
@@ -128,6 +154,7 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator) {
     const bool is_last = call + 1 == uint32_t{1} << last;
     counter.call = (call + 1) | (is_last ? kRedraw : 0);
     const bool is_sampled = generator.draw(*asked, asked->calls[stage]) == 1;
+    if (!is_sampled) note_first_call(counter);
     return kSample + (is_sampled ? stage : kNeverStage);
   }
   const auto draw = [&] {
@@ -177,6 +204,10 @@ void redraw_call_counter(CallCounter& counter) {
   const bool is_number = asked != nullptr && call < uint32_t{1} << asked->last_stage;
   if (is_number && counter.left > 0) call -= static_cast<uint32_t>(counter.left);
   counter = {0, call | kRedraw};
+}
+
+void forget_first_calls() {
+  for (CallCounter*& function : recent_functions) function = nullptr;
 }
 
 void count_fork() { __atomic_add_fetch(&children, 1, __ATOMIC_RELAXED); }
@@ -234,7 +265,9 @@ telltale_sampler_region_due_v1(telltale::sampler::RegionCountdown* countdown) {
   if (const EntryPoints* const other = leader(); other != nullptr)
     return other->region_due(countdown);
   if (countdown->stage == kNeverStage) {
-    countdown->left = kNever;
+    const Settings* const asked = settings();
+    if (countdown->left > kUnset / 2 && asked != nullptr) end_first_calls(asked->last_stage);
+    countdown->left = kFirstRegions;
     return 0;
   }
   return next_region(countdown->left, [countdown](const Settings& settings) {

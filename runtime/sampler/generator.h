@@ -30,6 +30,8 @@ class Generator {
   Company company_ = kAlone;
 };
 
+// Before a unit goes, with the call counters of its functions.
+void forget_first_calls();
 // In the child of a fork: forgets which call of the function is sampled next.
 void redraw_call_counter(CallCounter& counter);
 

@@ -225,6 +225,7 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(UnitD
     telltale::sampler::report_unit(*unit, false);
     ++telltale::sampler::reported_units;
   }
+  telltale::sampler::forget_first_calls();
   if (unit->next != nullptr) unit->next->previous = unit->previous;
   if (unit->previous != nullptr) {
     unit->previous->next = unit->next;

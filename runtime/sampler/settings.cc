@@ -1,6 +1,7 @@
 #include "settings.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -9,6 +10,7 @@
 
 #include "abi.h"
 #include "floating_point.h"
+#include "formats/sampler/sampling_wish.h"
 #include "formats/sampler/wire.h"
 #include "report.h"
 #include "spool.h"
@@ -40,15 +42,17 @@ const int32_t* map_countdowns(const char* path) {
 // environment. Null in such a program, as for a variable that is not set.
 const char* trusted_variable(const char* name) { return ::secure_getenv(name); }
 
-// Without another place for the report: the spool, with the spool's sparsity.
-int open_spool() {
+// Without another place for the report: the spool, sampled as is wished there. Environment
+// variables come first, each for itself: `has_rates` is whether there is one for the rates.
+int open_spool(bool has_rates) {
   static char pattern[kPathBytes];
   if (!choose_spool(trusted_variable("TELLTALE_COLLECT"), pattern)) return 0;
+  const SamplingWish wish = spool_wish();
+  if (wish.has_rates && !has_rates) the_settings.first_executions = wish.first;
   if (the_settings.sparsity_text[0] == 0) {
-    const unsigned sparsity =
-        spool_sparsity(the_settings.sparsity_text, sizeof(the_settings.sparsity_text));
-    if (sparsity == 0) return 0;
-    set_sparsity(the_settings, sparsity);
+    ::snprintf(the_settings.sparsity_text, sizeof(the_settings.sparsity_text), "%u", wish.sparsity);
+    if (wish.sparsity == 0) return 0;
+    set_sparsity(the_settings, wish.sparsity);
   }
   return open_spooled_report(pattern, the_settings.sparsity_text,
                              the_settings.has_seed ? &the_settings.seed : nullptr);
@@ -67,25 +71,10 @@ void log_destination(int error) {
   }
 }
 
-// "uniform", "adaptive" or "adaptive:N".
-void read_rates(const char* text) {
-  constexpr char kAdaptive[] = "adaptive";
-  constexpr size_t kLength = sizeof(kAdaptive) - 1;
-  if (::strcmp(text, "uniform") == 0) {
-    the_settings.first_executions = 0;
-    return;
-  }
-  if (::strcmp(text, kAdaptive) == 0) return;
-  char* end = nullptr;
-  const unsigned long number = ::strncmp(text, kAdaptive, kLength) == 0 && text[kLength] == ':' &&
-                                       text[kLength + 1] >= '1' && text[kLength + 1] <= '9'
-                                   ? ::strtoul(text + kLength + 1, &end, 10)
-                                   : 0;
-  if (number == 0 || number > UINT8_MAX || *end != 0) {
+void read_rates_variable(const char* text) {
+  if (!read_rates({text, text + ::strlen(text)}, the_settings.first_executions)) {
     warn("SAMPLER_RATES is neither uniform nor adaptive nor adaptive:N with N from 1 to 255", text);
-    return;
   }
-  the_settings.first_executions = static_cast<uint8_t>(number);
 }
 
 void read_environment() {
@@ -103,7 +92,8 @@ void read_environment() {
       set_sparsity(the_settings, sparsity);
     }
   }
-  if (const char* const text = trusted_variable("SAMPLER_RATES"); text != nullptr) read_rates(text);
+  const char* const rates = trusted_variable("SAMPLER_RATES");
+  if (rates != nullptr) read_rates_variable(rates);
   if (const char* const text = trusted_variable("SAMPLER_SEED"); text != nullptr) {
     the_settings.seed = ::strtoull(text, nullptr, 0);
     the_settings.has_seed = true;
@@ -116,7 +106,7 @@ void read_environment() {
   if (descriptor != nullptr || file != nullptr) {
     log_destination(open_report(descriptor, file));
   } else {
-    log_destination(open_spool());
+    log_destination(open_spool(rates != nullptr));
   }
   const char* const taken[] = {
       "SAMPLER_SPARSITY",         "SAMPLER_RATES",     "SAMPLER_SEED", "SAMPLER_FILE",

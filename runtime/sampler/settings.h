@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "abi.h"
+#include "formats/sampler/sampling_wish.h"
 #include "geometric.h"
 
 namespace telltale::sampler {
@@ -18,7 +19,7 @@ struct Settings {
   Geometric calls[kStages];
   uint32_t last_stage = 0;  // 0: all calls are sampled
   // -fsampler-adaptive: how many executions of each place are observed at first; 0 none.
-  uint8_t first_executions = 8;
+  uint8_t first_executions = kFirstExecutions;
   bool first_calls = false;  // some unit observes them: a function's first calls run checked code
   bool has_seed = false;
   uint64_t seed = 0;

@@ -203,22 +203,23 @@ bool choose_spool(const char* folder, char* pattern) {
   return put_pattern(spool_folder, pattern);
 }
 
-unsigned spool_sparsity(char* text, size_t bytes) {
+SamplingWish spool_wish() {
+  SamplingWish wish;
+  wish.sparsity = kSpoolSparsity;
   char path[kPathBytes];
-  const int size =
-      ::snprintf(path, sizeof(path), "%s/%s/%s", spool_folder, kSpoolSparsities, build);
-  unsigned sparsity = kSpoolSparsity;
-  char digits[16] = {};
-  if (*build != 0 && size > 0 && static_cast<size_t>(size) < sizeof(path) &&
-      read_small(path, digits, sizeof(digits) - 1) > 0) {
-    char* end = nullptr;
-    const unsigned long wish = ::strtoul(digits, &end, 10);
-    constexpr unsigned long kMost = 1'000'000'000;
-    if (end != digits && (*end == '\n' || *end == 0) && wish <= kMost)
-      sparsity = static_cast<unsigned>(wish);
+  static char text[kSamplingFileBytes];
+  int size = ::snprintf(path, sizeof(path), "%s/%s", spool_folder, kSpoolSampling);
+  if (size > 0 && static_cast<size_t>(size) < sizeof(path)) {
+    const ssize_t used = read_small(path, text, sizeof(text));
+    const WishText rules{text, text + (used < 0 ? 0 : used)};
+    if (find_sampling_rule(rules, application, {build, build + ::strlen(build)}, wish)) return wish;
   }
-  ::snprintf(text, bytes, "%u", sparsity);
-  return sparsity;
+  size = ::snprintf(path, sizeof(path), "%s/%s/%s", spool_folder, kSpoolSparsities, build);
+  if (*build != 0 && size > 0 && static_cast<size_t>(size) < sizeof(path)) {
+    const ssize_t used = read_small(path, text, sizeof(text));
+    if (used > 0) read_sampling_wish({text, text + used}, wish);
+  }
+  return wish;
 }
 
 void put_run(Writer& out, const char* sparsity, const uint64_t* seed) {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/sampler/sampling_wish.h"
 #include "output_path.h"
 #include "writer.h"
 
@@ -16,8 +17,9 @@ namespace telltale::sampler {
 // "%p" for the process, to `pattern` of kPathBytes. `folder` is TELLTALE_COLLECT, or null; what is
 // no absolute path means no.
 bool choose_spool(const char* folder, char* pattern);
-// The sparsity that the server asked for, or the usual one; 0: no sampling. `text` gets it, too.
-unsigned spool_sparsity(char* text, size_t bytes);
+// How runs that report to the spool are sampled: as its file "sampling" says of the program, else
+// as the server asked for, else at the usual sparsity. Call after choose_spool().
+SamplingWish spool_wish();
 
 // The subreports that say what the run is and how it ended. Async-signal-safe. `seed` may be null;
 // `signal` 0: the program ended with `status`.

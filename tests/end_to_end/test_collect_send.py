@@ -86,6 +86,7 @@ class SendTest(unittest.TestCase):
     def spooled(self, program, *arguments, **more):
         """Runs a program that puts its report into the spool by itself."""
         variables = {"TELLTALE_COLLECT": self.spool, "SAMPLER_SPARSITY": 1, **more}
+        variables = {name: value for name, value in variables.items() if value is not None}
         return subprocess.run([program, *map(str, arguments)], env=self.environment(**variables), capture_output=True, text=True, timeout=60)
 
     def waiting(self):

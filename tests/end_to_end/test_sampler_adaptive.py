@@ -97,9 +97,23 @@ class Adaptive(SamplerCase):
             self.run_reported(program, "500", SAMPLER_SPARSITY="1000000", SAMPLER_SEED="1", SAMPLER_RATES=f"adaptive:{number}")
             entries = [rows for (_, scheme, _), rows in first_of(self.report) if scheme == "function-entries"]
             counts[number] = [int(row[0]) for row in entries[0]]
-        # draw, kind_of, first_bit, parse, main; the first function's calls are one region each.
-        self.assertEqual([found[1] for found in counts.values()], [1, 3, 200])
+        # draw, kind_of, first_bit, parse, main. Of kind_of, N calls with its own budget; and one with main's region from the
+        # entry to the end of the loop's first iteration, and N with further iterations: regions extend through the call.
+        self.assertEqual([found[1] for found in counts.values()], [3, 7, 401])
         self.assertEqual([found[4] for found in counts.values()], [1, 1, 1])
+
+    def test_first_calls_end_with_hot_functions(self):
+        """Checked code is slower: after some 10,000 regions a function's first calls end."""
+        flags = ("-O1", "-fsampler-scheme=branches", PROGRAMS / "hot_calls.c")
+        self.assertEqual(len(self.all_reached(*flags)[1]), 8)
+        for release in RELEASES:
+            program = build(self.path("program"), release, "-fsampler-adaptive", *flags)
+            self.run_reported(program, SAMPLER_SPARSITY="1000000000", SAMPLER_SEED="1", SAMPLER_RATES="adaptive:255")
+            (_, rows), = first_of(self.report)
+            after_loop = [sum(map(int, rows[row])) for row in (2, 5)]
+            self.assertEqual(after_loop[0], 20)
+            self.assertLess(after_loop[1], 3)
+            self.assertGreater(after_loop[1], 0)
 
     def test_wrong_rates_are_reported(self):
         program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *SELDOM)

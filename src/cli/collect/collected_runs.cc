@@ -76,8 +76,9 @@ Result<std::optional<CollectedRuns>> CollectedRuns::begin(const StudyOptions& op
   return CollectedRuns(std::move(spool), std::move(application), options);
 }
 
-uint64_t CollectedRuns::sparsity(const std::string& build) const {
-  return spool_.sparsity(build).value_or(sampler::kSpoolSparsity);
+sampler::SamplingWish CollectedRuns::wish(const std::string& build) const {
+  return spool_.wish(application_, build)
+      .value_or(sampler::SamplingWish{.sparsity = sampler::kSpoolSparsity});
 }
 
 void CollectedRuns::add(const StudyRun& run, const std::string& report, const std::string& paths) {

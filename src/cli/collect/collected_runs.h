@@ -19,8 +19,8 @@ class CollectedRuns {
   static Result<std::optional<CollectedRuns>> begin(const StudyOptions& options,
                                                     const std::string& program);
 
-  // Of the next run: what the server asked for, or 100.
-  [[nodiscard]] uint64_t sparsity(const std::string& build) const;
+  // How the next run is sampled: as the spool or the server wishes, or one region in 100.
+  [[nodiscard]] sampler::SamplingWish wish(const std::string& build) const;
   // Adds a run that has ended; `report` and `paths` are files, which may be missing.
   void add(const StudyRun& run, const std::string& report, const std::string& paths);
   // Starts a process that sends what is due, which nobody waits for.

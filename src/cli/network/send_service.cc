@@ -58,6 +58,7 @@ void say(const SendOutcome& outcome) {
   add(outcome.unwanted, "removed without consent");
   add(outcome.unreadable, "unreadable");
   add(outcome.given_up, "given up");
+  add(outcome.ignored_wishes, "replies with an invalid sampling rate ignored");
   add(outcome.left, "left");
   fmt::print(stderr, "telltale: {}\n", line);
   if (outcome.trouble.empty()) return;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -24,6 +25,7 @@
 #include "cli/study/run_row.h"
 #include "cli/study/study_folder.h"
 #include "cli/verbs/verbs.h"
+#include "collect/client/sampling_wish_text.h"
 #include "import/sampler/report_stack.h"
 #include "import/sampler/sampler_backtrace.h"
 #include "import/study_stacks.h"
@@ -132,6 +134,7 @@ class StudyRecorder : public JobSource {
                        {"SAMPLER_SPARSITY", fmt::format("{}", run.sparsity)},
                        {"SAMPLER_SEED", fmt::format("{}", run.seed)},
                        {"TELLTALE_RUN", fmt::format("{}", run.number)}};
+    if (!options_.rates.empty()) job.environment.emplace_back("SAMPLER_RATES", options_.rates);
     if (build_.is_traced) add_paths_file(run, job);
     const Result<int> input = input_of_job();
     if (!input) return std::unexpected(input.error());
@@ -323,7 +326,9 @@ int record_study(StudyOptions options) {
   Result<StudyBuild> build = find_build(options, *study, *programs);
   if (!build) return report_error(build.error());
   if (collected && options.folder.empty() && !options.sparsity) {
-    options.sparsity = collected->sparsity(build->name);
+    const sampler::SamplingWish wish = collected->wish(build->name);
+    options.sparsity = wish.sparsity;
+    if (std::getenv("SAMPLER_RATES") == nullptr) options.rates = collect::rates_text(wish);
     if (*options.sparsity == 0) return run_uncollected(options);
   }
   Result<RepeatedInput> input = RepeatedInput();

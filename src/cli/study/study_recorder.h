@@ -14,6 +14,7 @@ struct StudyOptions {
   uint64_t parallel = 1;
   // None: 1 for a study; otherwise what the server asked for, or 100.
   std::optional<uint64_t> sparsity;
+  std::string rates;                  // SAMPLER_RATES; empty: as the environment has it
   std::optional<uint64_t> seed;       // of the first run; none: a random one
   std::string timeout;                // duration; empty: none
   std::string label_command;          // for sh; empty: none

@@ -18,6 +18,7 @@
 #include "bytes/as_bytes.h"
 #include "bytes/input_file.h"
 #include "bytes/write_all.h"
+#include "collect/client/sampling_wish_text.h"
 #include "collect/client/spooled_report.h"
 #include "collect/compress.h"
 #include "collect/log/durable_file.h"
@@ -186,16 +187,33 @@ size_t ReportSpool::give_up(std::chrono::seconds age, uint64_t most_bytes) const
   return removed;
 }
 
-Result<void> ReportSpool::note_sparsity(const std::string& build, uint64_t sparsity) const {
+Result<void> ReportSpool::note_wish(const std::string& build,
+                                    const sampler::SamplingWish& wish) const {
   const std::string folder = sparsity_folder(folder_);
   if (::mkdir(folder.c_str(), kOwnFolder) != 0 && errno != EEXIST)
     return io_error(folder, "cannot be made", errno);
-  return replace_file(folder + "/" + build, fmt::format("{}\n", sparsity));
+  return replace_file(folder + "/" + build, to_text(wish) + "\n");
 }
 
-std::optional<uint64_t> ReportSpool::sparsity(const std::string& build) const {
-  const std::vector<uint64_t> number = read_numbers(sparsity_folder(folder_) + "/" + build, 1);
-  return number.empty() ? std::nullopt : std::optional(number[0]);
+std::optional<sampler::SamplingWish> ReportSpool::noted_wish(const std::string& build) const {
+  const Result<InputFile> file = InputFile::open(sparsity_folder(folder_) + "/" + build);
+  if (!file) return std::nullopt;
+  sampler::SamplingWish wish;
+  if (!sampler::read_sampling_wish(wish_text(file->bytes()), wish)) return std::nullopt;
+  return wish;
+}
+
+std::optional<sampler::SamplingWish> ReportSpool::wish(const std::string& application,
+                                                       const std::string& build) const {
+  const Result<InputFile> file = InputFile::open(folder_ + "/" + sampler::kSpoolSampling);
+  if (file) {
+    const Bytes text =
+        file->bytes().first(std::min(file->bytes().size(), sampler::kSamplingFileBytes));
+    sampler::SamplingWish wish;
+    if (sampler::find_sampling_rule(wish_text(text), application.c_str(), wish_text(build), wish))
+      return wish;
+  }
+  return noted_wish(build);
 }
 
 Retry read_retry(const ReportSpool& spool) {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "collect/log/stored_report.h"
+#include "formats/sampler/sampling_wish.h"
 
 namespace telltale::collect {
 
@@ -48,9 +49,14 @@ class ReportSpool {
   // oldest first. Returns how many.
   [[nodiscard]] size_t give_up(std::chrono::seconds age, uint64_t most_bytes) const;
 
-  // The sparsity that the server wants runs of this build to have; 0: no sampling. Errors: io.
-  [[nodiscard]] Result<void> note_sparsity(const std::string& build, uint64_t sparsity) const;
-  [[nodiscard]] std::optional<uint64_t> sparsity(const std::string& build) const;
+  // How the server wants runs of this build to be sampled. Errors: io.
+  [[nodiscard]] Result<void> note_wish(const std::string& build,
+                                       const sampler::SamplingWish& wish) const;
+  [[nodiscard]] std::optional<sampler::SamplingWish> noted_wish(const std::string& build) const;
+  // How runs are to be sampled: by a rule of the user in the spool's file "sampling", else as the
+  // server wants.
+  [[nodiscard]] std::optional<sampler::SamplingWish> wish(const std::string& application,
+                                                          const std::string& build) const;
 
  private:
   std::string folder_;

@@ -11,6 +11,7 @@
 #include "bytes/as_bytes.h"
 #include "bytes/input_file.h"
 #include "collect/client/redacted_paths.h"
+#include "collect/client/sampling_wish_text.h"
 #include "collect/client/spooled_report.h"
 #include "collect/compress.h"
 #include "collect/log/durable_file.h"
@@ -170,17 +171,29 @@ class Sender {
     }
     ++outcome_.sent;
     outcome_.with_paths += has_paths ? 1 : 0;
-    if (auto noted = note_sparsity(report.build, reply.sparsity); !noted)
+    if (auto noted = note_wish(entry, report.build, reply); !noted)
       return std::unexpected(noted.error());
     return remove(entry);
   }
 
-  Result<void> note_sparsity(const std::string& build, const std::string& text) const {
-    uint64_t sparsity = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), sparsity);
-    if (error != std::errc() || end != text.data() + text.size()) return {};
-    if (spool_.sparsity(build) == sparsity) return {};
-    return spool_.note_sparsity(build, sparsity);
+  // Whatever else a reply says is ignored: a server may not have known better, or not be ours.
+  Result<void> note_wish(const ReportSpool::Entry& entry, const std::string& build,
+                         const UploadReply& reply) {
+    if (reply.sparsity.empty() && reply.rates.empty()) return {};
+    sampler::SamplingWish wish;
+    if (!sampler::read_wish_number(wish_text(reply.sparsity), sampler::kMostSparsity,
+                                   wish.sparsity) ||
+        (!reply.rates.empty() && !sampler::read_rates(wish_text(reply.rates), wish.first))) {
+      ++outcome_.ignored_wishes;
+      note(entry,
+           fmt::format("the server's reply asks for sparsity \"{}\" and rates \"{}\"; ignored",
+                       reply.sparsity, reply.rates));
+      return {};
+    }
+    wish.has_rates = !reply.rates.empty();
+    const auto noted = spool_.noted_wish(build);
+    if (noted && to_text(*noted) == to_text(wish)) return {};
+    return spool_.note_wish(build, wish);
   }
 
   static Result<bool> remove(const ReportSpool::Entry& entry) {

@@ -35,6 +35,7 @@ struct SendOutcome {
   uint64_t given_up = 0;                // removed: too old, too many, or never completed
   uint64_t unwanted = 0;                // removed: the user does not want them to be sent
   uint64_t unreadable = 0;              // removed: not reports
+  uint64_t ignored_wishes = 0;          // replies that ask for sampling in no valid form
   uint64_t left = 0;                    // wait for the next attempt
   std::string trouble;                  // why reports are left; empty if none are
   std::chrono::seconds retry_after{0};  // when to try again

@@ -158,6 +158,8 @@ Result<UploadReply> UploadConnection::post(const UploadRequest& asked) {
   reply.body = answer.body();
   const auto sparsity = answer["Telltale-Sparsity"];
   reply.sparsity.assign(sparsity.data(), sparsity.size());
+  const auto rates = answer["Telltale-Rates"];
+  reply.rates.assign(rates.data(), rates.size());
   const auto wait = answer[http::field::retry_after];
   unsigned seconds = 0;
   if (std::from_chars(wait.data(), wait.data() + wait.size(), seconds).ec == std::errc())

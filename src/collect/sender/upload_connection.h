@@ -27,6 +27,7 @@ struct UploadReply {
   unsigned status = 0;
   std::string body;                     // up to 64 KiB
   std::string sparsity;                 // Telltale-Sparsity; empty: absent
+  std::string rates;                    // Telltale-Rates; empty: absent
   std::chrono::seconds retry_after{0};  // Retry-After; 0: absent
 };
 

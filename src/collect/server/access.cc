@@ -13,6 +13,7 @@
 #include <functional>
 
 #include "bytes/input_file.h"
+#include "collect/client/sampling_wish_text.h"
 #include "collect/log/stored_report.h"
 #include "collect/server/sha256.h"
 
@@ -126,12 +127,14 @@ std::optional<std::string> Tokens::find(std::string_view application,
 Result<SamplingRules> SamplingRules::read(const std::string& path) {
   SamplingRules rules;
   const auto read = read_lines(path, [&](const Words& words) -> std::string {
-    if (words.size() != 3 || !is_application(words[0]))
-      return "is not an application, a build or *, and a sparsity";
-    Rule rule{std::string(words[0]), std::string(words[1] == "*" ? "" : words[1]), 0};
-    const char* const end = words[2].data() + words[2].size();
-    if (std::from_chars(words[2].data(), end, rule.sparsity).ptr != end)
-      return "has a sparsity that is not a number";
+    if (words.size() < 3 || words.size() > 4 || !is_application(words[0]))
+      return "is not an application, a build or *, a sparsity, and maybe rates";
+    Rule rule{std::string(words[0]), std::string(words[1] == "*" ? "" : words[1]), {}};
+    if (!sampler::read_wish_number(wish_text(words[2]), sampler::kMostSparsity, rule.wish.sparsity))
+      return fmt::format("has a sparsity that is not a number up to {}", sampler::kMostSparsity);
+    rule.wish.has_rates = words.size() == 4;
+    if (rule.wish.has_rates && !sampler::read_rates(wish_text(words[3]), rule.wish.first))
+      return "has rates other than uniform, adaptive and adaptive:N, with N from 1 to 255";
     rules.rules_.push_back(std::move(rule));
     return {};
   });
@@ -139,10 +142,10 @@ Result<SamplingRules> SamplingRules::read(const std::string& path) {
   return rules;
 }
 
-std::optional<uint64_t> SamplingRules::find(std::string_view application,
-                                            std::string_view build) const {
+std::optional<sampler::SamplingWish> SamplingRules::find(std::string_view application,
+                                                         std::string_view build) const {
   for (const Rule& rule : rules_) {
-    if (rule.application == application && build.starts_with(rule.build)) return rule.sparsity;
+    if (rule.application == application && build.starts_with(rule.build)) return rule.wish;
   }
   return std::nullopt;
 }

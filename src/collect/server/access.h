@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "collect/server/http_message.h"
+#include "formats/sampler/sampling_wish.h"
 
 namespace telltale::collect {
 
@@ -46,19 +47,20 @@ class Tokens {
 // stranger, opened in a browser on this machine, could then read what the server tells.
 bool is_own_host(std::string_view host, const std::vector<std::string>& names);
 
-// Which sparsity runs should use from now on. A file with a line for each rule: application, blank,
-// beginning of a build or *, blank, sparsity. The first rule that fits counts.
+// How runs should be sampled from now on. A file with a line for each rule: application, blank,
+// beginning of a build or *, blank, sparsity, and maybe blank and rates. The first rule that fits
+// counts.
 class SamplingRules {
  public:
   static Result<SamplingRules> read(const std::string& path);
-  [[nodiscard]] std::optional<uint64_t> find(std::string_view application,
-                                             std::string_view build) const;
+  [[nodiscard]] std::optional<sampler::SamplingWish> find(std::string_view application,
+                                                          std::string_view build) const;
 
  private:
   struct Rule {
     std::string application;
     std::string build;
-    uint64_t sparsity = 0;
+    sampler::SamplingWish wish;
   };
   std::vector<Rule> rules_;
 };

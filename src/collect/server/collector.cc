@@ -13,6 +13,7 @@
 #include <system_error>
 
 #include "bytes/as_bytes.h"
+#include "collect/client/sampling_wish_text.h"
 #include "collect/server/multipart.h"
 #include "collect/server/report_request.h"
 #include "formats/sampler/recognise.h"
@@ -369,18 +370,20 @@ HttpResponse Collector::disk_trouble(const Error& error) {
 
 HttpResponse Collector::confirm(const StoredReport& report, bool duplicate, bool original) const {
   HttpResponse response;
-  const std::optional<uint64_t> sparsity = sampling_.find(report.application, report.build);
+  const std::optional<sampler::SamplingWish> wish =
+      sampling_.find(report.application, report.build);
   if (original) {
     response.fields.emplace_back("Sampler-unique-id", report.id);
-    if (sparsity)
-      response.fields.emplace_back("sampler-change-sparsity", fmt::format("{}", *sparsity));
+    if (wish)
+      response.fields.emplace_back("sampler-change-sparsity", fmt::format("{}", wish->sparsity));
     return response;
   }
   response.content_type = "application/json";
   JsonWriter json(response.body);
   json.begin_object().member("id", report.id).member("duplicate", duplicate).end_object();
   response.body += '\n';
-  if (sparsity) response.fields.emplace_back("Telltale-Sparsity", fmt::format("{}", *sparsity));
+  if (wish) response.fields.emplace_back("Telltale-Sparsity", fmt::format("{}", wish->sparsity));
+  if (wish && wish->has_rates) response.fields.emplace_back("Telltale-Rates", rates_text(*wish));
   if (!with_sites_.contains(report.application + "/" + report.build))
     response.fields.emplace_back("Telltale-Sites", "wanted");
   return response;
