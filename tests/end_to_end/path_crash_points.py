@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import os
 import random
+import re
 import signal
 import struct
 import subprocess
@@ -39,6 +40,7 @@ class Trace(Checker):
     def __init__(self, program):
         super().__init__(program)
         self.begins = {}  # address -> key, of functions with positions
+        self.untraced = set()  # where other functions begin
         self.passes = {}  # address -> position that is passed there
         self.returns = addresses_after_calls(program)
         self.edges = {}
@@ -49,6 +51,9 @@ class Trace(Checker):
                 at += 1
             if ends[at] < end:
                 self.begins[begin] = self.positions[at].key
+            else:
+                self.untraced.add(begin)
+        self.untraced |= addresses_of_stubs(program)
         for position in self.positions:
             self.passes[position.address] = position
         for block, end in zip(self.machine_blocks, self.machine_blocks[1:] + [1 << 64]):
@@ -65,7 +70,7 @@ class Trace(Checker):
         self.without_edge = 0
 
     def watched(self):
-        return sorted({*self.begins, *self.passes, *self.returns})
+        return sorted({*self.begins, *self.passes, *self.returns, *self.untraced})
 
     def leave(self, stack_pointer):
         while self.stack and self.stack[-1].frame <= stack_pointer:
@@ -79,6 +84,8 @@ class Trace(Checker):
             key = self.begins[pc]
             self.stack.append(Activation(key, self.function(key), stack_pointer + 8))
             self.first.setdefault((key, self.function(key).entry), self.step)
+        elif pc in self.untraced:
+            self.leave(stack_pointer + 8)  # the function that jumped here has ended
         else:
             self.leave(stack_pointer)
         position = self.passes.get(pc)
@@ -119,6 +126,16 @@ def addresses_after_calls(program):
         if colon and after_call:
             found.add(int(address, 16))
         after_call = bool(colon) and instruction.startswith("call")
+    return found
+
+
+def addresses_of_stubs(program):
+    """Where calls of functions of libraries begin, which a function may end by jumping to, too."""
+    found = set()
+    for line in run("objdump", "-d", "--no-show-raw-insn", program).stdout.splitlines():
+        stub = re.fullmatch(r"([0-9a-f]+) <.*@plt>:", line)
+        if stub:
+            found.add(int(stub[1], 16))
     return found
 
 

@@ -73,6 +73,10 @@ class CrashPoints(SamplerCase):
                                     cxx=name.endswith(".cc"))
                     self.compare(program, [], self.folder, 40, seed=number, steps=100_000)
 
+    def test_functions_that_end_with_a_jump_to_code_without_paths(self):
+        program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O2", PROGRAMS / "jumps_away.c")
+        self.compare(program, [], self.folder, 40, seed=3, steps=20_000)
+
     def test_while_an_exception_is_caught(self):
         # The last thing that the runtime does before a landing pad is to replace what it has saved of its caller by what the landing
         # pad's function has, in some 300 instructions.
