@@ -1,4 +1,5 @@
-// Optimised, some functions end with a jump: to a function without paths of its own, because it has one block, and to the C library.
+// Optimised, some functions end with a jump: to a function without paths of its own, because it has
+// one block, and to the C library.
 #include <stdlib.h>
 #include <string.h>
 #define NOINLINE __attribute__((noinline))
