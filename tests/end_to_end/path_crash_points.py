@@ -233,7 +233,12 @@ def frames_of(core, program):
     (thread,) = document["threads"]
     cut = thread["cut"]
     lands = any(frame["interrupted"] for before, frame in zip(thread["frames"], thread["frames"][1:]) if not before["inlined"])
-    return [frame for frame in thread["frames"] if frame["untraced"] is None], cut, lands
+    return [frame for frame in thread["frames"] if frame["untraced"] is None or is_outside(frame)], cut, lands
+
+
+def is_outside(frame):
+    """Small core files do not have the variables of a large frame that is about to be left."""
+    return frame["untraced"] is not None and "the core file has no memory at" in frame["untraced"]
 
 
 def functions_of(core, program):
@@ -298,6 +303,11 @@ class Comparison:
             self.differs(point, None, [frame["linkage_name"] for frame in frames], [live.activation.function.name for live in point.stack])
             return
         for number, (frame, live) in enumerate(zip(frames, point.stack)):
+            if is_outside(frame):
+                self.counts["frames outside the core file"] += 1
+                if frame["linkage_name"] != live.activation.function.name or number > 0:
+                    self.differs(point, frame, [frame["untraced"]], self.ran(live))
+                continue
             self.compare_frame(point, frame, live)
             if by_lines is not None and number < len(by_lines):
                 self.compare_lines(by_lines[number], live)
@@ -409,4 +419,14 @@ def crash_where_caught(crasher, program, folder, scratch, most, back):
     landings, total = each.catches(most)
     comparison.compare_all(list(each.crash_at([step - distance for step in landings for distance in back], total)))
     comparison.counts["landing pads"] = len(landings)
+    return comparison
+
+
+def crash_where_returning(crasher, program, folder, scratch, most, count):
+    """The Comparison of points at the last instructions of functions that return."""
+    each = Crasher(crasher, program, [], folder, scratch)
+    comparison = Comparison(each.trace, program, None)
+    total, _ = each.steps([], most)
+    returns = [step - 1 for step, pc, _ in each.events() if pc in each.trace.returns]
+    comparison.compare_all(list(each.crash_at(returns[:count], total)))
     return comparison
