@@ -35,6 +35,8 @@ int loop(int n) {
 // Where the variables are.
 // CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.asciz \22$1\22\0A\09.asciz \22$2\22\0A\09.asciz \22$0\22{{.*}}", "*m,*m,*m"(ptr elementtype(i64) %__PT_curPath, ptr elementtype([4 x i64]) %__PT_pathArr, ptr elementtype(i64) %__PT_arrIndex)
 // CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.byte 2,128\0A\09.long 0\0A\09.quad [[KEY]]\0A\09.quad 77102b\0A
+// The end of a block differs from other ends, without text that the assembler would have to parse.
+// CHECK: call void asm sideeffect "", "i"(i64 0)
 // One piece of assembly is the start of the block, changes the sum and is the position of the new block.
 // CHECK: call void asm sideeffect "77102:{{.*}}.byte 2,0\0A{{.*}}\0Aaddq $1, $0\0A77102:{{.*}}.byte 2,128\0A{{.*}}", "=*m,er,~{flags}"(ptr elementtype(i64) %__PT_curPath, i64 {{[0-9]+}})
 // The conditional back edge has a block: the number, the index, the next sum.
