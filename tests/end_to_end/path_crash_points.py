@@ -186,8 +186,9 @@ class Crasher:
         only the runtime of exceptions takes."""
         total, _ = self.steps([], most)
         found, last = [], 0
+        expected = {*self.trace.begins, *self.trace.untraced, *self.trace.returns}
         for step, pc, _ in self.events():
-            if step > last + 1000 and pc not in self.trace.begins and pc not in self.trace.returns:
+            if step > last + 1000 and pc not in expected:
                 found.append(step)
             last = step
         return found, total
