@@ -11,6 +11,7 @@
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
 #include <string>
+#include <utility>
 
 #include "formats/csi/wire.h"
 #include "model/late_variables.h"
@@ -117,33 +118,70 @@ class PathCode {
     insert_assembly(builder, position(node, phase), {}, "");
   }
 
-  // Emits a store or an addition followed by a position; returns the instruction. On x86-64 both
-  // are one piece of assembly: the scheduler could otherwise place instructions between them, where
-  // position and variables would disagree.
-  llvm::Instruction* change(llvm::IRBuilder<>& builder, const char* instruction,
-                            const char* constraints, llvm::Value* operand, llvm::Value* variable,
-                            const std::string& next_position) {
-    llvm::CallInst* const call =
-        insert_assembly(builder, std::string(instruction) + " $1, $0\n" + next_position,
-                        {variable, operand}, constraints);
-    call->addParamAttr(0, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
+  // The start of the node belongs to the next piece of assembly of this edge, see `change`.
+  void begin_edge(std::uint32_t node) { start_ = position(node, Phase::kSettled, false); }
+  void emit_start(llvm::IRBuilder<>& builder) {
+    if (!start_.empty()) insert_assembly(builder, std::exchange(start_, {}), {}, "");
+  }
+
+  struct Change {
+    const char* instruction;
+    llvm::Value* operand;
+    llvm::Value* variable;
+    std::uint32_t node;  // the position behind it
+    Phase phase;
+  };
+
+  // Emits instructions that change variables, each followed by a position, as one piece of assembly
+  // for x86-64: the scheduler could otherwise place instructions between a change and its position,
+  // where they would disagree. One piece for all, and for the start of their block, since the
+  // assembler makes a parser for each piece, which takes longer than to parse it.
+  llvm::Instruction* change(llvm::IRBuilder<>& builder, llvm::ArrayRef<Change> changes,
+                            bool changes_flags) {
+    std::string text = std::exchange(start_, {});
+    if (!text.empty()) text += "\n";
+    std::string constraints;
+    llvm::SmallVector<llvm::Value*, 4> operands;
+    for (const Change& each : changes) {
+      operands.push_back(each.variable);
+      constraints += "=*m,";
+    }
+    for (std::size_t i = 0; i < changes.size(); ++i) {
+      const Change& each = changes[i];
+      operands.push_back(each.operand);
+      constraints += i == 0 ? "er" : ",er";
+      if (i > 0) text += "\n";
+      text += std::string(each.instruction) + " $" + std::to_string(changes.size() + i) + ", $" +
+              std::to_string(i) + "\n" + position(each.node, each.phase);
+    }
+    if (changes_flags) constraints += ",~{flags}";
+    llvm::CallInst* const call = insert_assembly(builder, text, operands, constraints);
+    for (unsigned i = 0; i < changes.size(); ++i)
+      call->addParamAttr(i, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
     return call;
   }
-  llvm::Instruction* store(llvm::IRBuilder<>& builder, llvm::Value* value, llvm::Value* variable,
-                           std::uint32_t node, Phase phase) {
-    if (is_x86_64_)
-      return change(builder, "movq", "=*m,er", value, variable, position(node, phase));
-    llvm::Instruction* const result = builder.CreateStore(value, variable, true);
-    insert_position(builder, node, phase);
-    return result;
+  // Stores in this order; returns the first instruction.
+  llvm::Instruction* store(llvm::IRBuilder<>& builder, llvm::ArrayRef<Change> stores) {
+    if (is_x86_64_) return change(builder, stores, false);
+    emit_start(builder);
+    llvm::Instruction* first = nullptr;
+    for (const Change& each : stores) {
+      llvm::Instruction* const result = builder.CreateStore(each.operand, each.variable, true);
+      if (first == nullptr) first = result;
+      insert_position(builder, each.node, each.phase);
+    }
+    return first;
+  }
+  static Change move(llvm::Value* value, llvm::Value* variable, std::uint32_t node, Phase phase) {
+    return {"movq", value, variable, node, phase};
   }
   void increase_sum(llvm::IRBuilder<>& builder, std::uint64_t increment, std::uint32_t node) {
     llvm::Value* const sum = sum_place(builder);
     if (is_x86_64_) {
-      change(builder, "addq", "=*m,er,~{flags}", number(increment), sum,
-             position(node, Phase::kSettled));
+      change(builder, {{"addq", number(increment), sum, node, Phase::kSettled}}, true);
       return;
     }
+    emit_start(builder);
     builder.CreateStore(increased(builder, sum, increment), sum, true);
     insert_position(builder, node, Phase::kSettled);
   }
@@ -254,9 +292,9 @@ class PathCode {
     llvm::Value* const next = builder.CreateAnd(builder.CreateAdd(index, number(1), "", true, true),
                                                 number(ring_->getNumElements() - 1));
     builder.CreateStore(next, index_copy_);
-    stores_.insert(
-        store(builder, number(next_sum), slot(builder, next), next_node, Phase::kNumberStored));
-    store(builder, next, index_, next_node, Phase::kSettled);
+    stores_.insert(store(
+        builder, {move(number(next_sum), slot(builder, next), next_node, Phase::kNumberStored),
+                  move(next, index_, next_node, Phase::kSettled)}));
   }
 
   // Appends the number to the ring. `next_sum` is what the next path starts with, at `next_node`.
@@ -266,17 +304,19 @@ class PathCode {
       begin_next_slot(builder, next_sum, next_node);
       return;
     }
+    emit_start(builder);
     const bool has_copy = index_copy_ != nullptr;
     llvm::Value* const index =
         builder.CreateLoad(word_, has_copy ? index_copy_ : index_, !has_copy);
     llvm::Value* const path = increased(builder, sum_, increment);
-    stores_.insert(store(builder, path, slot(builder, index), next_node, Phase::kNumberStored));
+    stores_.insert(
+        store(builder, {move(path, slot(builder, index), next_node, Phase::kNumberStored)}));
     llvm::Value* const is_last = builder.CreateICmpEQ(index, number(ring_->getNumElements() - 1));
     llvm::Value* const next = builder.CreateSelect(
         is_last, number(0), builder.CreateAdd(index, number(1), "", true, true));
     if (has_copy) builder.CreateStore(next, index_copy_);
-    store(builder, next, index_, next_node, Phase::kIndexMoved);
-    store(builder, number(next_sum), sum_, next_node, Phase::kSettled);
+    store(builder, {move(next, index_, next_node, Phase::kIndexMoved),
+                    move(number(next_sum), sum_, next_node, Phase::kSettled)});
   }
 
   llvm::Value* increased(llvm::IRBuilder<>& builder, llvm::Value* variable,
@@ -291,11 +331,16 @@ class PathCode {
     if (sets_sum(edge)) {
       // Readers ignore the variables until the next position.
       const std::uint64_t known = late_.known_sum[edge.from];
-      if (late_.wants_ring[edge.to]) clear_ring(builder);
+      if (late_.wants_ring[edge.to]) {
+        emit_start(builder);
+        clear_ring(builder);
+      }
       if (!edge.is_back) {
-        store(builder, number(known + edge.increment), sum_place(builder), next, Phase::kSettled);
+        store(builder,
+              {move(number(known + edge.increment), sum_place(builder), next, Phase::kSettled)});
         return;
       }
+      emit_start(builder);
       builder.CreateStore(number(known), sum_place(builder), true);
     }
     if (edge.is_back) {
@@ -315,7 +360,7 @@ class PathCode {
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
     const NumberedEdge* const edge = edges_to_start_[node];
     if (edge != nullptr && does_something(*edge)) {
-      insert_start(builder, edge->from);
+      begin_edge(edge->from);
       insert_edge(builder, *edge);
     } else {
       insert_start(builder, node);
@@ -342,7 +387,8 @@ class PathCode {
     if (llvm::Instruction* const call = block->getTerminatingMustTailCall()) place = call;
     llvm::IRBuilder<> builder(place);
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
-    insert_assembly(builder, "# end of " + std::to_string(traced_.first_id + node), {}, "");
+    // Without text, which the assembler would have to parse.
+    insert_assembly(builder, "", {number(node)}, "i");
   }
 
   // A callee inlined later brings its own positions.
@@ -389,6 +435,7 @@ class PathCode {
   const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
   llvm::DenseSet<const llvm::Instruction*> stores_;
   LateVariables late_;  // if the function sets its variables late
+  std::string start_;   // assembly that is still to be emitted
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ namespace {
 
 // Below the stack pointer: what functions that call nothing use, and, while a function returns, its
 // variables.
-constexpr uint64_t kBelowStackPointer = 1024;
+constexpr uint64_t kBelowStackPointer = 4096;
 // The innermost bytes of a stack that are kept.
 constexpr uint64_t kCrashedStackBytes = 64 * 1024;
 constexpr uint64_t kOtherStackBytes = 16 * 1024;

@@ -8,6 +8,7 @@ import concurrent.futures
 import json
 import os
 import random
+import re
 import signal
 import struct
 import subprocess
@@ -39,6 +40,7 @@ class Trace(Checker):
     def __init__(self, program):
         super().__init__(program)
         self.begins = {}  # address -> key, of functions with positions
+        self.untraced = set()  # where other functions begin
         self.passes = {}  # address -> position that is passed there
         self.returns = addresses_after_calls(program)
         self.edges = {}
@@ -49,6 +51,9 @@ class Trace(Checker):
                 at += 1
             if ends[at] < end:
                 self.begins[begin] = self.positions[at].key
+            else:
+                self.untraced.add(begin)
+        self.untraced |= addresses_of_stubs(program)
         for position in self.positions:
             self.passes[position.address] = position
         for block, end in zip(self.machine_blocks, self.machine_blocks[1:] + [1 << 64]):
@@ -65,7 +70,7 @@ class Trace(Checker):
         self.without_edge = 0
 
     def watched(self):
-        return sorted({*self.begins, *self.passes, *self.returns})
+        return sorted({*self.begins, *self.passes, *self.returns, *self.untraced})
 
     def leave(self, stack_pointer):
         while self.stack and self.stack[-1].frame <= stack_pointer:
@@ -79,6 +84,8 @@ class Trace(Checker):
             key = self.begins[pc]
             self.stack.append(Activation(key, self.function(key), stack_pointer + 8))
             self.first.setdefault((key, self.function(key).entry), self.step)
+        elif pc in self.untraced:
+            self.leave(stack_pointer + 8)  # the function that jumped here has ended
         else:
             self.leave(stack_pointer)
         position = self.passes.get(pc)
@@ -119,6 +126,16 @@ def addresses_after_calls(program):
         if colon and after_call:
             found.add(int(address, 16))
         after_call = bool(colon) and instruction.startswith("call")
+    return found
+
+
+def addresses_of_stubs(program):
+    """Where calls of functions of libraries begin, which a function may end by jumping to, too."""
+    found = set()
+    for line in run("objdump", "-d", "--no-show-raw-insn", program).stdout.splitlines():
+        stub = re.fullmatch(r"([0-9a-f]+) <.*@plt>:", line)
+        if stub:
+            found.add(int(stub[1], 16))
     return found
 
 
@@ -169,8 +186,9 @@ class Crasher:
         only the runtime of exceptions takes."""
         total, _ = self.steps([], most)
         found, last = [], 0
+        expected = {*self.trace.begins, *self.trace.untraced, *self.trace.returns}
         for step, pc, _ in self.events():
-            if step > last + 1000 and pc not in self.trace.begins and pc not in self.trace.returns:
+            if step > last + 1000 and pc not in expected:
                 found.append(step)
             last = step
         return found, total
@@ -216,7 +234,12 @@ def frames_of(core, program):
     (thread,) = document["threads"]
     cut = thread["cut"]
     lands = any(frame["interrupted"] for before, frame in zip(thread["frames"], thread["frames"][1:]) if not before["inlined"])
-    return [frame for frame in thread["frames"] if frame["untraced"] is None], cut, lands
+    return [frame for frame in thread["frames"] if frame["untraced"] is None or is_outside(frame)], cut, lands
+
+
+def is_outside(frame):
+    """Small core files do not have the variables of a large frame that is about to be left."""
+    return frame["untraced"] is not None and "the core file has no memory at" in frame["untraced"]
 
 
 def functions_of(core, program):
@@ -281,6 +304,11 @@ class Comparison:
             self.differs(point, None, [frame["linkage_name"] for frame in frames], [live.activation.function.name for live in point.stack])
             return
         for number, (frame, live) in enumerate(zip(frames, point.stack)):
+            if is_outside(frame):
+                self.counts["frames outside the core file"] += 1
+                if frame["linkage_name"] != live.activation.function.name or number > 0:
+                    self.differs(point, frame, [frame["untraced"]], self.ran(live))
+                continue
             self.compare_frame(point, frame, live)
             if by_lines is not None and number < len(by_lines):
                 self.compare_lines(by_lines[number], live)
@@ -392,4 +420,14 @@ def crash_where_caught(crasher, program, folder, scratch, most, back):
     landings, total = each.catches(most)
     comparison.compare_all(list(each.crash_at([step - distance for step in landings for distance in back], total)))
     comparison.counts["landing pads"] = len(landings)
+    return comparison
+
+
+def crash_where_returning(crasher, program, folder, scratch, most, count):
+    """The Comparison of points at the last instructions of functions that return."""
+    each = Crasher(crasher, program, [], folder, scratch)
+    comparison = Comparison(each.trace, program, None)
+    total, _ = each.steps([], most)
+    returns = [step - 1 for step, pc, _ in each.events() if pc in each.trace.returns]
+    comparison.compare_all(list(each.crash_at(returns[:count], total)))
     return comparison

@@ -10,7 +10,7 @@ import unittest
 
 import debian_sources
 import test_sampler_real_programs as real
-from path_crash_points import build_crasher, crash_and_compare, crash_where_caught
+from path_crash_points import build_crasher, crash_and_compare, crash_where_caught, crash_where_returning
 from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
@@ -72,6 +72,20 @@ class CrashPoints(SamplerCase):
                     program = build(self.path("program"), release, f"--trace={schema}", "-silent", level, PROGRAMS / name,
                                     cxx=name.endswith(".cc"))
                     self.compare(program, [], self.folder, 40, seed=number, steps=100_000)
+
+    def test_functions_that_end_with_a_jump_to_code_without_paths(self):
+        program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O2", PROGRAMS / "jumps_away.c")
+        self.compare(program, [], self.folder, 40, seed=3, steps=20_000)
+
+    def test_while_large_frames_are_left(self):
+        # Their variables are far below the stack pointer.
+        program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O1", PROGRAMS / "large_frame.c")
+        scratch = self.path("scratch")
+        scratch.mkdir()
+        found = crash_where_returning(build_crasher(self.path("crash_points")), program, self.folder, scratch, 10_000, 20)
+        self.assertEqual(found.wrong[:5], [])
+        self.assertGreater(found.counts["frames"], 30)
+        self.assertEqual(found.counts["frames outside the core file"], 0)
 
     def test_while_an_exception_is_caught(self):
         # The last thing that the runtime does before a landing pad is to replace what it has saved of its caller by what the landing

@@ -1,14 +1,17 @@
 """telltale paths --slice: what a crash depends on, of real programs."""
 import json
 import random
+import shutil
 import subprocess
 import time
+import unittest
 
 from json_schemas import complaints
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run, section
 from study_case import telltale
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
+LLDB = shutil.which("lldb-19") or shutil.which("lldb")
 SOURCE = PROGRAMS / "slice.c"
 
 
@@ -113,6 +116,50 @@ class Slice(SamplerCase):
                 with self.subTest(release=release, level=level):
                     piece = self.sliced(self.crashed(release, level, "-std=c++17", source=source, name="throws"))
                     self.assertLessEqual(marked("in the slice", source), {each["line"] for each in piece["lines"]})
+
+    def test_after_longjmp(self):
+        source = PROGRAMS / "slice_longjmp.c"
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                with self.subTest(release=release, level=level):
+                    lines = {each["line"] for each in self.sliced(self.crashed(release, level, source=source, name="jumps"))["lines"]}
+                    self.assertLessEqual(marked("in the slice", source), lines)
+                    self.assertEqual(lines & marked("unrelated", source), set())
+
+    @unittest.skipUnless(shutil.which("ld.lld-19"), "needs lld")
+    def test_after_link_time_optimisation(self):
+        for level in ("-O0", "-O2"):
+            for flags in ("-flto", "-flto=thin"):
+                with self.subTest(level=level, flags=flags):
+                    program = self.crashed("19", level, flags, f"--ld-path={shutil.which('ld.lld-19')}")
+                    lines = self.lines(self.sliced(program))
+                    self.assertLessEqual(marked("in the slice"), lines)
+                    self.assertEqual(lines & marked("unrelated"), set())
+
+    def test_a_separate_debug_file(self):
+        program = self.crashed(RELEASES[-1], "-O2")
+        whole = self.sliced(program)
+        debug = self.path("slice.debug")
+        run("objcopy", "--only-keep-debug", program, debug)
+        run("objcopy", "--strip-all", f"--add-gnu-debuglink={debug}", program, self.path("stripped"))
+        self.path("stripped").replace(program)
+        self.assertEqual(self.sliced(program), whole)
+        debug.rename(self.path("other.debug"))
+        self.assertEqual(self.sliced(self.path("other.debug")), whole)
+        self.assertEqual(self.sliced(program)["lines"], [])
+
+    @unittest.skipUnless(LLDB, "LLDB, which writes minidumps, is not installed")
+    def test_minidumps(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                with self.subTest(release=release, level=level):
+                    program = self.crashed(release, level)
+                    core = self.sliced(program)
+                    self.path("core").unlink()
+                    run(LLDB, "--no-lldbinit", "-b", "-o", "run", "-k",
+                        f"process save-core --plugin-name=minidump --style=stack {self.path('core')}", program)
+                    self.assertEqual(self.path("core").read_bytes()[:4], b"MDMP")
+                    self.assertEqual(self.sliced(program), core)
 
     def with_section(self, program, content):
         section = self.path("section")

@@ -147,7 +147,7 @@ bool PossibleBlocks::pass_calls(uint32_t function, uint32_t block) {
     const bool returned =
         flags.empty() || i >= flags[block].returned.size() || flags[block].returned[i] != false;
     const bool can_return =
-        !call.is_known ||
+        !call.is_certain() ||
         std::ranges::any_of(call.callees, [&](uint32_t callee) { return returns_[callee]; });
     if (returned && can_return) continue;
     return of.may_resume && i + 1 == of.calls.size();

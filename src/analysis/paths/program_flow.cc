@@ -139,14 +139,14 @@ class CertainBlocks {
   }
 
   void called(const ProgramFlow::Call& call) {
-    if (!call.is_known || call.callees.size() != 1 || was_called_[call.callees[0]]) return;
+    if (!call.is_certain() || call.callees.size() != 1 || was_called_[call.callees[0]]) return;
     was_called_[call.callees[0]] = true;
     enter(call.callees[0], {kEntryBlock});
   }
 
   void returned(const ProgramFlow::Call& call) {
     called(call);
-    if (!call.is_known || call.callees.size() != 1 || has_returned_[call.callees[0]]) return;
+    if (!call.is_certain() || call.callees.size() != 1 || has_returned_[call.callees[0]]) return;
     const uint32_t callee = call.callees[0];
     has_returned_[callee] = true;
     std::vector<uint32_t> ends;

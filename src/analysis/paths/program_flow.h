@@ -16,6 +16,10 @@ struct ProgramFlow {
     std::vector<uint32_t> callees = {};  // functions of this program that it may call
     bool is_known = false;               // it calls one of `callees`
     bool may_jump = false;               // the caller's frame may be gone before it returns
+    bool may_move = false;  // it may have been removed, or be in another function's frames
+
+    // Whether one of `callees` was called, from here, if the block ran.
+    [[nodiscard]] bool is_certain() const { return is_known && !may_move; }
   };
   struct Block {
     std::vector<uint32_t> successors = {};  // REQUIRES: they exist

@@ -217,7 +217,11 @@ class Simulation {
 
   ProgramFlow::Call make_call() {
     const uint32_t callee = 1 + random(flow_.functions.size() - 1);
-    if (random(5) != 0) return call_of(callee);
+    if (random(5) != 0) {
+      ProgramFlow::Call call = call_of(callee);
+      call.may_move = random(8) == 0;
+      return call;
+    }
     ProgramFlow::Call call{.callees = {callee}, .is_known = random(2) == 0};
     if (call.is_known) call.callees.push_back(1 + random(flow_.functions.size() - 1));
     return call;
@@ -273,7 +277,7 @@ class Simulation {
   void make_call_of(std::vector<Activation>& stack, const ProgramFlow::Call& call) {
     ++stack.back().call;
     std::optional<uint32_t> callee = call.callees[random(call.callees.size())];
-    const bool directly = call.is_known || random(2) == 0;
+    const bool directly = call.is_certain() || random(2) == 0;
     if (!directly) callee = open_function();
     if (!callee) return returned(stack.back());
     if (call.may_jump && random(2) == 0) {

@@ -157,7 +157,8 @@ void FlowFunctions::resolve(uint32_t function, const std::string& module,
         if (std::ranges::find(at.callees, callee) == at.callees.end()) at.callees.push_back(callee);
       }
       const bool is_replaceable = !is_program && symbols.exported.contains(call.callee);
-      if (callees.empty() || is_replaceable || record->is_optimised_later) at.is_known = false;
+      if (callees.empty() || is_replaceable) at.is_known = false;
+      at.may_move = at.may_move || record->is_optimised_later;
     }
   }
 }
