@@ -58,7 +58,7 @@ struct LebPortable {
 
 #ifdef TELLTALE_HAS_BMI2
 // Attribute of functions that use LebBmi2.
-#define TELLTALE_TARGET_BMI2 gnu::target("bmi,bmi2,lzcnt,popcnt")
+#define TELLTALE_TARGET_BMI2 gnu::target("bmi,bmi2")
 
 // Assembler, because the compiler's own functions cannot be inlined through code for all
 // processors.
@@ -67,8 +67,7 @@ struct LebBmi2 {
   // some hundred.
   static bool is_fast() {
     static const bool kFast = __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("bmi") &&
-                              __builtin_cpu_supports("popcnt") && !__builtin_cpu_is("znver1") &&
-                              !__builtin_cpu_is("znver2");
+                              !__builtin_cpu_is("znver1") && !__builtin_cpu_is("znver2");
     return kFast;
   }
   [[gnu::always_inline]] static uint64_t bits(uint64_t word) {
