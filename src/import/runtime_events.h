@@ -76,8 +76,6 @@ class RuntimeEvents {
   [[nodiscard]] virtual WeightedStacks weighted_stacks(StackMetric weighed,
                                                        const CallFilter& filter, size_t workers,
                                                        ProblemLog& problems) const = 0;
-  [[nodiscard]] virtual HeapShotRoots heap_shot_roots(HeapShotRoots::Since since,
-                                                      size_t workers) const = 0;
   [[nodiscard]] virtual std::optional<HeapGraph> last_heap_graph(
       const CallFilter& filter, size_t workers, ProblemLog& problems,
       std::vector<HeapShotLeftOut>* left_out) const = 0;

@@ -12,14 +12,14 @@
 
 namespace telltale {
 
-// Plays every shard of every stream to a separate sink, on `workers` threads (0: all cores).
+// Plays each of `shards` (stream, shard) to a separate sink, on `workers` threads (0: all cores).
 //   make() -> a sink     by any worker
-//   put(Sink&&)          one at a time, in order of stream and shard
+//   put(Sink&&)          one at a time, in the order of `shards`
 // Adds unreadable input to `problems`.
 template <EventSource Source, typename Make, typename Put>
-void play_pieces(const Source& source, size_t workers, Make make, Put put, ProblemLog& problems) {
+void play_pieces(const Source& source, const std::vector<std::pair<size_t, size_t>>& shards,
+                 size_t workers, Make make, Put put, ProblemLog& problems) {
   workers = worker_count(workers);
-  const auto shards = list_shards(source, CallFilter());
   using Sink = decltype(make());
   const auto take = [&put](size_t, Sink&& sink) { put(std::move(sink)); };
   InOrder<Sink, decltype(take)> in_order(shards.size(), take);
@@ -30,6 +30,13 @@ void play_pieces(const Source& source, size_t workers, Make make, Put put, Probl
     in_order.put(item, std::move(sink));
   });
   for (const ProblemLog& log : logs) problems.merge(log);
+}
+
+// The same with every shard of every stream, in order of stream and shard.
+template <EventSource Source, typename Make, typename Put>
+void play_pieces(const Source& source, size_t workers, Make make, Put put, ProblemLog& problems) {
+  play_pieces(source, list_shards(source, CallFilter()), workers, std::move(make), std::move(put),
+              problems);
 }
 
 }  // namespace telltale

@@ -24,7 +24,7 @@ class AllocationSums {
     }
   };
 
-  void on(const AllocationEvent& event) {
+  [[gnu::always_inline]] void on(const AllocationEvent& event) {
     Sum& sum = recent_.of(to_number(event.type), by_type_);
     ++sum.objects;
     sum.bytes += event.bytes;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/varint.h"
+#include "base/zeroed_array.h"
 #include "model/runtime_events.h"
 
 namespace telltale {
@@ -100,27 +102,72 @@ class HeapObjectLog {
 class ObjectNumbers {
  public:
   // REQUIRES: at most `objects` addresses get numbers; fewer than 2^31.
-  explicit ObjectNumbers(size_t objects)
-      : addresses_(objects + objects / 2 + 16), numbers_(addresses_.size()) {}
+  explicit ObjectNumbers(size_t objects) : slots_(objects + objects / 2 + 16) {}
 
   // The number of an address; 0 if it has none, and then it may be set.
   uint32_t& operator[](uint64_t address) {
-    const size_t place = find(address);
-    addresses_[place] = address;
-    return numbers_[place];
+    Slot& slot = slots_[find(address)];
+    slot.set_address(address);
+    return slot.number;
   }
-  [[nodiscard]] uint32_t of(uint64_t address) const { return numbers_[find(address)]; }
+  [[nodiscard]] uint32_t of(uint64_t address) const { return slots_[find(address)].number; }
+  // Starts reading the slot of an address, which takes far longer than its lookup.
+  void prefetch(uint64_t address) const { __builtin_prefetch(&slots_[place_of(address)]); }
 
  private:
-  [[nodiscard]] size_t find(uint64_t address) const {
+  // In 12 bytes, so that most lookups touch one cache line.
+  struct Slot {
+    uint32_t address_low;
+    uint32_t address_high;
+    uint32_t number;  // 0: free
+    [[nodiscard]] uint64_t address() const { return uint64_t{address_high} << 32 | address_low; }
+    void set_address(uint64_t address) {
+      address_low = static_cast<uint32_t>(address);
+      address_high = static_cast<uint32_t>(address >> 32);
+    }
+  };
+  [[nodiscard]] size_t place_of(uint64_t address) const {
     const uint64_t hash = (address * 0x9E37'79B9'7F4A'7C15) >> 32;
-    auto place = static_cast<size_t>(hash * addresses_.size() >> 32);
-    while (numbers_[place] != 0 && addresses_[place] != address)
-      place = place + 1 == addresses_.size() ? 0 : place + 1;
+    return static_cast<size_t>(hash * slots_.size() >> 32);
+  }
+  [[nodiscard]] size_t find(uint64_t address) const {
+    size_t place = place_of(address);
+    while (slots_[place].number != 0 && slots_[place].address() != address)
+      place = place + 1 == slots_.size() ? 0 : place + 1;
     return place;
   }
-  std::vector<uint64_t> addresses_;
-  std::vector<uint32_t> numbers_;  // 0: free
+  ZeroedArray<Slot> slots_;
+};
+
+// Looks up objects some time after they are asked for, when their slots have arrived from memory.
+// `use(uint32_t value, address)` gets them in the order of add().
+template <typename Use>
+class DelayedLookups {
+ public:
+  DelayedLookups(const ObjectNumbers& numbers, Use use) : numbers_(numbers), use_(std::move(use)) {}
+  void add(uint64_t address, uint32_t value) {
+    Asked& slot = asked_[next_++ % kDelay];
+    if (next_ > kDelay) use_(slot.value, slot.address);
+    slot = {address, value};
+    numbers_.prefetch(address);
+  }
+  // Call at the end.
+  void finish() {
+    for (size_t i = next_ < kDelay ? 0 : next_ - kDelay; i < next_; ++i)
+      use_(asked_[i % kDelay].value, asked_[i % kDelay].address);
+    next_ = 0;
+  }
+
+ private:
+  static constexpr size_t kDelay = 16;
+  struct Asked {
+    uint64_t address = 0;
+    uint32_t value = 0;
+  };
+  const ObjectNumbers& numbers_;
+  Use use_;
+  size_t next_ = 0;
+  std::array<Asked, kDelay> asked_{};
 };
 
 }  // namespace telltale

@@ -94,6 +94,23 @@ TEST(ObjectNumbers, KeepANumberForEachAddress) {
   EXPECT_EQ(ObjectNumbers(0).of(8), 0U);
 }
 
+TEST(DelayedLookups, AllInTheirOrder) {
+  ObjectNumbers numbers(100);
+  numbers[8] = 3;
+  for (const uint32_t asked : {0U, 1U, 15U, 16U, 17U, 100U}) {
+    std::vector<std::pair<uint32_t, uint64_t>> seen;
+    DelayedLookups lookups(
+        numbers, [&](uint32_t value, uint64_t address) { seen.emplace_back(value, address); });
+    std::vector<std::pair<uint32_t, uint64_t>> expected;
+    for (uint32_t i = 0; i < asked; ++i) {
+      lookups.add(8 * i, i);
+      expected.emplace_back(i, 8 * i);
+    }
+    lookups.finish();
+    EXPECT_EQ(seen, expected);
+  }
+}
+
 TEST(RecentSums, AddUpToWhatAMapAddsUpTo) {
   std::mt19937_64 random(4);
   AddressMap<uint64_t> right;

@@ -7,10 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/calls/play_pieces.h"
 #include "analysis/runtime/address_map.h"
-#include "base/problem.h"
-#include "model/event_source.h"
+#include "model/events.h"
 #include "model/runtime_events.h"
 
 namespace telltale {
@@ -96,11 +94,16 @@ class HeapShotExtents : public IgnoreEvents {
     ++place_.event;
     marks_.push_back({stream_, event.begin, place_, event.time});
   }
-  void on(const HeapRootsEvent&) { ++place_.event; }
+  void on(const HeapRootsEvent&) {
+    ++place_.event;
+    has_roots_ = true;
+  }
   void append(const HeapShotExtents& next) {
+    has_roots_ = has_roots_ || next.has_roots_;
     marks_.insert(marks_.end(), next.marks_.begin(), next.marks_.end());
   }
   [[nodiscard]] std::vector<HeapShotRoots::Extent> shots() const;
+  [[nodiscard]] bool has_roots() const { return has_roots_; }
 
  private:
   struct Mark {
@@ -111,6 +114,7 @@ class HeapShotExtents : public IgnoreEvents {
   };
   size_t stream_ = 0;
   HeapPlace place_;
+  bool has_roots_ = false;
   std::vector<Mark> marks_;
 };
 
@@ -129,24 +133,5 @@ class HeapShotRootsSink : public IgnoreEvents {
   HeapPlace place_;
   HeapShotRoots roots_;
 };
-
-// Reads the recording once, and once more if it has heap shots.
-template <EventSource Source>
-HeapShotRoots collect_heap_shot_roots(const Source& source, HeapShotRoots::Since since,
-                                      size_t workers) {
-  ProblemLog same_again;  // other passes find the same
-  HeapShotExtents extents;
-  play_pieces(
-      source, workers, [] { return HeapShotExtents(); },
-      [&](HeapShotExtents&& part) { extents.append(part); }, same_again);
-  const HeapShotRoots none(extents.shots(), since);
-  HeapShotRoots roots = none;
-  if (none.shots().empty()) return roots;
-  play_pieces(
-      source, workers, [&] { return HeapShotRootsSink(none); },
-      [&](HeapShotRootsSink&& part) { roots.append(part.take()); }, same_again);
-  roots.settle();
-  return roots;
-}
 
 }  // namespace telltale

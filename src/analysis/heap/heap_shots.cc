@@ -118,19 +118,24 @@ void HeapShots::sum_up_references(OfThread& shot) const {
   const auto no_reference = [](uint64_t, uint64_t) {};
   TypeNumbers numbers;
   ObjectNumbers type_of(log.objects());  // 1 + the type's number
+  DelayedLookups objects(type_of,
+                         [&](uint32_t number, uint64_t object) { type_of[object] = number; });
   log.for_each(
       [&](uint64_t object, uint64_t type, uint64_t bytes) {
-        if (bytes != 0) type_of[object] = numbers.number(type) + 1;
+        if (bytes != 0) objects.add(object, numbers.number(type) + 1);
       },
       no_reference);
+  objects.finish();
   AddressMap<uint64_t> counts;  // by the numbers of both types
   RecentSums<uint64_t> recent;
-  uint64_t from = 0;
+  DelayedLookups references(type_of, [&](uint64_t from, uint64_t object) {
+    const uint64_t to = type_of.of(object);
+    if (to != 0) ++recent.of((to - 1) << 32 | from, counts);
+  });
+  uint32_t from = 0;
   log.for_each([&](uint64_t, uint64_t type, uint64_t) { from = numbers.number(type); },
-               [&](uint64_t, uint64_t object) {
-                 const uint64_t to = type_of.of(object);
-                 if (to != 0) ++recent.of((to - 1) << 32 | from, counts);
-               });
+               [&](uint64_t, uint64_t object) { references.add(object, from); });
+  references.finish();
   recent.flush_to(counts);
   shot.shot.links.reserve(counts.size());
   for (const auto& [pair, count] : counts)

@@ -86,6 +86,8 @@ class HeapShots {
   void end_piece() { pause(); }
   void append(HeapShots&& next);
 
+  // No event of a heap shot so far.
+  [[nodiscard]] bool empty() const { return shots_.empty(); }
   // Objects outside any shot are ignored.
   [[nodiscard]] Shots take_shots();
 

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <deque>
-#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "analysis/calls/time_window.h"
 #include "analysis/heap/allocation_sums.h"
 #include "analysis/heap/gc_handles.h"
+#include "analysis/heap/heap_references.h"
 #include "analysis/heap/heap_shots.h"
 #include "analysis/runtime/compiled_code.h"
 #include "analysis/runtime/counter_values.h"
@@ -35,9 +35,8 @@ namespace telltale {
 struct RuntimeFactsOptions {
   CallFilter filter;  // times are relative to `zero`
   Ticks zero = 0;
-  size_t workers = 0;  // 0: all cores
-  // Also the references between objects of heap shots.
-  std::shared_ptr<const HeapShotRoots> references;
+  size_t workers = 0;         // 0: all cores
+  bool references = false;    // also those between objects of heap shots
   bool all_counters = false;  // every value, otherwise only the last ones
   bool like_mprof = false;    // --thread does not apply to allocations and handles; early types
 };
@@ -46,9 +45,7 @@ struct RuntimeFactsOptions {
 // docs/analysis/mono.md. append() merges pieces in the order of each thread's pieces.
 struct RuntimeFacts {
   explicit RuntimeFacts(const RuntimeFactsOptions& options)
-      : types(/*first_wins=*/options.like_mprof),
-        counters(options.all_counters),
-        shots(options.references) {}
+      : types(/*first_wins=*/options.like_mprof), counters(options.all_counters) {}
   void append(RuntimeFacts&& next);
 
   GcCollections gc;
@@ -76,9 +73,7 @@ class RuntimeFactsSink : public IgnoreEvents {
         thread_is_kept_(thread_is_kept),
         facts_(options) {}
 
-  [[nodiscard]] EventDetails details() const {
-    return {.stacks = false, .references = options_.references != nullptr};
-  }
+  [[nodiscard]] EventDetails details() const { return {.stacks = false, .references = false}; }
 
   void on(const PieceEvent& event) {
     facts_.gc.on(event);
@@ -92,8 +87,9 @@ class RuntimeFactsSink : public IgnoreEvents {
     facts_.samples.on(event);
     facts_.counters.on(event);
     facts_.shots.on(event);
+    extents_.on(event);
   }
-  void on(const AllocationEvent& event) {
+  [[gnu::always_inline]] void on(const AllocationEvent& event) {
     if (options_.like_mprof) {
       facts_.early_types.on(event);
     } else if (!thread_is_kept_) {
@@ -107,7 +103,7 @@ class RuntimeFactsSink : public IgnoreEvents {
   void on(const ThrowEvent& event) {
     if (thread_is_kept_ && in_window(event.time)) facts_.exceptions.on(event);
   }
-  void on(const ClauseEvent& event) {
+  [[gnu::always_inline]] void on(const ClauseEvent& event) {
     if (thread_is_kept_ && in_window(event.time)) facts_.exceptions.on(event);
   }
   void on(const MonitorEvent& event) {
@@ -138,12 +134,18 @@ class RuntimeFactsSink : public IgnoreEvents {
     if (options_.like_mprof ? in_mprof_window(event.time) : event.time < window_.to)
       facts_.counters.on(event);
   }
-  void on(const HeapShotEvent& event) { facts_.shots.on(event); }
-  void on(const HeapObjectEvent& event) {
+  void on(const HeapShotEvent& event) {
+    facts_.shots.on(event);
+    extents_.on(event);
+  }
+  [[gnu::always_inline]] void on(const HeapObjectEvent& event) {
     if (options_.like_mprof) facts_.early_types.on(event);
     facts_.shots.on(event);
   }
-  void on(const HeapRootsEvent& event) { facts_.shots.on(event); }
+  void on(const HeapRootsEvent& event) {
+    facts_.shots.on(event);
+    extents_.on(event);
+  }
   void on(const CoverageEvent& event) { facts_.coverage.on(event); }
 
   RuntimeFacts take() {
@@ -151,6 +153,7 @@ class RuntimeFactsSink : public IgnoreEvents {
     facts_.shots.end_piece();
     return std::move(facts_);
   }
+  [[nodiscard]] const HeapShotExtents& extents() const { return extents_; }
 
  private:
   [[nodiscard]] bool in_window(Ticks time) const { return window_.holds(time); }
@@ -166,6 +169,7 @@ class RuntimeFactsSink : public IgnoreEvents {
   TimeWindow window_;
   bool thread_is_kept_;
   RuntimeFacts facts_;
+  HeapShotExtents extents_;
 };
 
 // The same, and the profile of the calls without their distribution.
@@ -271,6 +275,7 @@ class RuntimeAnswerParts {
  public:
   struct Part {
     RuntimeFacts facts;
+    HeapShotExtents extents;
     std::optional<ProfileCarry> carry;
     std::optional<ShardStacks> stacks;
   };
@@ -325,7 +330,8 @@ class RuntimeAnswerParts {
 
 }  // namespace detail
 
-// All facts, and what is wanted of calls, in one reading of the recording. Adds what could not be
+// All facts, and what is wanted of calls, in one reading of the recording, and another one of the
+// parts with heap events if references are wanted. Adds what could not be
 // read to `problems`. The result does not depend on the number of workers. REQUIRES: calls only if
 // the filter keeps every call of a thread; stacks not with like_mprof.
 template <EventSource Source>
@@ -340,9 +346,11 @@ RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOpti
 
   detail::RuntimeAnswerParts<Source> parts(source, options);
   using Part = typename detail::RuntimeAnswerParts<Source>::Part;
+  HeapReferences references;
   const auto take = [&](size_t item, Part&& part) {
     const auto& [stream, shard] = shards[item];
     const bool last_shard = item + 1 == shards.size() || shards[item + 1].first != stream;
+    if (options.references) references.note(shards[item], part.extents, part.facts.shots);
     parts.add(stream, shard, last_shard, std::move(part));
   };
   InOrder<Part, decltype(take)> in_order(shards.size(), take);
@@ -351,7 +359,7 @@ RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOpti
     const bool kept = options.filter.keeps_thread(streams[stream].thread);
     const auto play = [&](auto sink) {
       source.play(stream, shard, sink, logs[worker]);
-      Part part{sink.take(), {}, {}};
+      Part part{sink.take(), sink.extents(), {}, {}};
       if constexpr (requires { sink.calls(); }) {
         sink.calls().end_shard();
         part.carry = sink.calls().carry();
@@ -368,7 +376,13 @@ RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOpti
     }
   });
   for (const ProblemLog& log : logs) problems.merge(log);
-  return parts.take(wanted, tables);
+  RuntimeAnswer answer = parts.take(wanted, tables);
+  if (options.references) {
+    using Since = HeapShotRoots::Since;
+    answer.facts.shots = references.collect(
+        source, options.like_mprof ? Since::shot_before : Since::its_begin, workers);
+  }
+  return answer;
 }
 
 }  // namespace telltale

@@ -4,11 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
+#include "bytes/advance_predicted.h"
 #include "bytes/leb_cursor.h"
+#include "bytes/leb_ends.h"
 #include "bytes/leb_word.h"
 #include "formats/mono/field_reader.h"
 #include "formats/mono/versions.h"
@@ -48,64 +46,74 @@ class SkimRun {
   //   use.allocation(time, type, size), use.heap_object(time, type, size), use.clause(time, type)
   template <typename Use>
   void play(Use& use) {
+#ifdef TELLTALE_HAS_BMI2
+    if (LebBmi2::is_fast()) return play_bmi2(use);
+#endif
+    play_portably(use);
+  }
+  // The same on any processor.
+  template <typename Use>
+  void play_portably(Use& use) {
+    play_with<LebPortable>(use);
+  }
+
+ private:
+  // The bytes of an event that are read at once, from its first number on.
+  static constexpr unsigned kHeapObjectBytes = 32;
+  static constexpr unsigned kAllocationBytes = 64;
+  static constexpr unsigned kClauseBytes = 16;
+  // An event's first byte, the bytes read at once, and the word read at the last of these.
+  static constexpr std::ptrdiff_t kFarFromEnd = 80;
+  static constexpr unsigned kMostBytes = 8;      // of a number that is read here
+  static constexpr unsigned kMostLebBytes = 10;  // of any number
+
+#ifdef TELLTALE_HAS_BMI2
+  template <typename Use>
+  [[TELLTALE_TARGET_BMI2]] void play_bmi2(Use& use) {
+    play_with<LebBmi2>(use);
+  }
+#endif
+  template <typename Leb, typename Use>
+  [[gnu::always_inline]] void play_with(Use& use) {
     const uint8_t* const begin = in_.data();
     const auto left = static_cast<std::ptrdiff_t>(in_.left());
     if (left < kFarFromEnd) return;
     last_word_ = begin + (left - static_cast<std::ptrdiff_t>(sizeof(uint64_t)));
     const uint8_t* const stop = begin + (left - kFarFromEnd);
     if (*begin == kHeapObjectByte) {
-      play_heap_objects(begin, stop, use);
+      play_heap_objects<Leb>(begin, stop, use);
     } else if (*begin == kClauseByte) {
-      play_clauses(begin, stop, use);
+      play_clauses<Leb>(begin, stop, use);
     } else {
-      play_allocations(begin, stop, use);
+      play_allocations<Leb>(begin, stop, use);
     }
   }
 
- private:
-  // The longest event without its list, and the words read after it.
-  static constexpr std::ptrdiff_t kFarFromEnd = 48;
-  static constexpr unsigned kMostBytes = 8;  // of a number that is read here
-
-  // The ends of an event's first numbers, one past each, within sixteen bytes.
-  class Ends {
-   public:
-    explicit Ends(const uint8_t* at) : bits_(bits_at(at)) {}
-    // REQUIRES: called in this order; invalid after the last end.
-    [[gnu::always_inline]] unsigned next() {
-      const unsigned end = static_cast<unsigned>(std::countr_zero(bits_)) + 1;
-      bits_ &= bits_ - 1;
-      return end;
-    }
-    // Whether there was another end before the last next().
-    [[nodiscard]] bool any() const { return bits_ != 0; }
-
-   private:
-    static uint32_t bits_at(const uint8_t* at) {
-#if defined(__SSE2__)
-      const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at));
-      return static_cast<uint32_t>(_mm_movemask_epi8(bytes)) ^ 0xFFFF;
-#else
-      const auto bits = [](uint64_t word) {
-        return static_cast<uint32_t>(((~word & kLebContinues) >> 7) * 0x0102'0408'1020'4080 >> 56);
-      };
-      return bits(leb_word(at)) | bits(leb_word(at + 8)) << 8;
-#endif
-    }
-    uint32_t bits_;
-  };
-
+  // The place after the lowest set bit, which is cleared; 65 if there is none.
+  [[gnu::always_inline]] static unsigned take_end(uint64_t& ends) {
+    const unsigned end = static_cast<unsigned>(std::countr_zero(ends)) + 1;
+    ends &= ends - 1;
+    return end;
+  }
   // The number in the bytes [begin, end): 1 to 8 bytes.
+  template <typename Leb>
   [[gnu::always_inline]] static uint64_t unsigned_in(const uint8_t* fields, unsigned begin,
                                                      unsigned end) {
     const unsigned unused = 64 - 8 * (end - begin);
-    return leb_bits(leb_word(fields + begin) << unused >> unused);
+    return Leb::bits(leb_word(fields + begin) << unused >> unused);
   }
-  [[gnu::always_inline]] uint64_t pointer_in(const uint8_t* fields, unsigned begin,
-                                             unsigned end) const {
-    const unsigned unused = 64 - 8 * (end - begin);
-    const uint64_t value = leb_bits(leb_word(fields + begin) << unused >> unused);
-    return (bases_.pointer + sign_extended(value, 7 * (end - begin))) & bases_.address_mask;
+  // The same of a number that usually has one byte.
+  template <typename Leb>
+  [[gnu::always_inline]] static uint64_t small_in(const uint8_t* fields, unsigned begin,
+                                                  unsigned end) {
+    if (end - begin == 1) [[likely]]
+      return fields[begin];
+    return unsigned_in<Leb>(fields, begin, end);
+  }
+  template <typename Leb>
+  [[gnu::always_inline]] static uint64_t signed_in(const uint8_t* fields, unsigned begin,
+                                                   unsigned end) {
+    return sign_extended(unsigned_in<Leb>(fields, begin, end), 7 * (end - begin));
   }
   // The place after `count` numbers; null if one of them is long, or they come near the end.
   [[gnu::always_inline]] const uint8_t* behind(const uint8_t* at, unsigned count) const {
@@ -128,10 +136,26 @@ class SkimRun {
     }
     return at;
   }
-  // No number between these ends is long. One branch: usually none is, or several are, without a
-  // pattern.
+  // The place after `count` numbers at event + begin, where `ends` has the ends of the `window`
+  // bytes from `event` on. Null as above.
+  template <typename Leb, unsigned window>
+  [[gnu::always_inline]] const uint8_t* behind(const uint8_t* event, uint64_t ends, unsigned begin,
+                                               unsigned count) const {
+    if (count == 0) return event + begin;
+    if (count > window || leb_may_be_long<window>(ends)) [[unlikely]]
+      return behind(event + begin, count);
+    const unsigned last = Leb::nth(ends >> begin, count - 1);
+    if (last >= window) [[unlikely]]
+      return behind(event + begin, count);
+    return event + begin + last + 1;
+  }
+  // Whether four numbers with these ends, in ascending order, have at most kMostBytes bytes each.
+  // False if an end was missing.
   [[gnu::always_inline]] static bool all_short(unsigned first, unsigned second, unsigned third,
                                                unsigned fourth) {
+    // Each of them has a byte at least.
+    if (fourth <= kMostBytes + 3) [[likely]]
+      return true;
     const auto over = [](unsigned bytes) { return kMostBytes - bytes; };  // wraps if too many
     return static_cast<int>(over(first) | over(second - first) | over(third - second) |
                             over(fourth - third)) >= 0;
@@ -142,85 +166,84 @@ class SkimRun {
   }
 
   // Fields: time, object, type, size, a byte, the number of references, two numbers each.
-  template <typename Use>
-  void play_heap_objects(const uint8_t* at, const uint8_t* stop, Use& use) {
+  template <typename Leb, typename Use>
+  [[gnu::always_inline]] void play_heap_objects(const uint8_t* at, const uint8_t* stop, Use& use) {
     uint64_t time = bases_.time;
+    const uint64_t pointer = bases_.pointer;
+    const uint64_t mask = bases_.address_mask;
     while (at <= stop && *at == kHeapObjectByte) {
       const uint8_t* const fields = at + 1;
-      Ends ends(fields);
-      const unsigned time_end = ends.next();
-      const unsigned object_end = ends.next();
-      const unsigned type_end = ends.next();
-      if (!ends.any()) [[unlikely]]
-        break;
-      const unsigned size_end = ends.next();
+      const uint64_t all_ends = leb_ends<kHeapObjectBytes>(fields);
+      uint64_t ends = all_ends;
+      const unsigned time_end = take_end(ends);
+      const unsigned object_end = take_end(ends);
+      const unsigned type_end = take_end(ends);
+      const unsigned size_end = take_end(ends);
       if (!all_short(time_end, object_end, type_end, size_end)) [[unlikely]]
         break;
       const uint8_t references = fields[size_end + 1];
       if (references >= 0x80) [[unlikely]]
         break;
-      const uint8_t* const next = behind(fields + size_end + 2, 2U * references);
+      const uint8_t* const next =
+          behind<Leb, kHeapObjectBytes>(fields, all_ends, size_end + 2, 2U * references);
       if (next == nullptr) [[unlikely]]
         break;
-      time += unsigned_in(fields, 0, time_end);
-      use.heap_object(time, pointer_in(fields, object_end, type_end),
-                      unsigned_int(unsigned_in(fields, type_end, size_end)));
-      at = next;
+      time += small_in<Leb>(fields, 0, time_end);
+      use.heap_object(time, (pointer + signed_in<Leb>(fields, object_end, type_end)) & mask,
+                      unsigned_int(small_in<Leb>(fields, type_end, size_end)));
+      at = advance_predicted(at, static_cast<size_t>(next - at));
     }
     stand_at(at, time);
   }
 
   // Fields: time, type, object, size, and a stack: its number of methods, these.
-  template <typename Use>
-  void play_allocations(const uint8_t* at, const uint8_t* stop, Use& use) {
+  template <typename Leb, typename Use>
+  [[gnu::always_inline]] void play_allocations(const uint8_t* at, const uint8_t* stop, Use& use) {
     uint64_t time = bases_.time;
+    const uint64_t pointer = bases_.pointer;
+    const uint64_t mask = bases_.address_mask;
     while (at <= stop && (*at == kTracedAllocByte || *at == kAllocByte)) {
       const uint8_t* const fields = at + 1;
-      Ends ends(fields);
-      const unsigned time_end = ends.next();
-      const unsigned type_end = ends.next();
-      const unsigned object_end = ends.next();
-      if (!ends.any()) [[unlikely]]
-        break;
-      const unsigned size_end = ends.next();
+      const uint64_t all_ends = leb_ends<kAllocationBytes>(fields);
+      uint64_t ends = all_ends;
+      const unsigned time_end = take_end(ends);
+      const unsigned type_end = take_end(ends);
+      const unsigned object_end = take_end(ends);
+      const unsigned size_end = take_end(ends);
       if (!all_short(time_end, type_end, object_end, size_end)) [[unlikely]]
         break;
       const uint8_t* next = fields + size_end;
       if (*at == kTracedAllocByte) {
         if (*next >= 0x80) [[unlikely]]
           break;
-        next = behind(next + 1, *next);
+        next = behind<Leb, kAllocationBytes>(fields, all_ends, size_end + 1, *next);
         if (next == nullptr) [[unlikely]]
           break;
       }
-      time += unsigned_in(fields, 0, time_end);
-      use.allocation(time, pointer_in(fields, time_end, type_end),
-                     unsigned_int(unsigned_in(fields, object_end, size_end)));
-      at = next;
+      time += unsigned_in<Leb>(fields, 0, time_end);
+      use.allocation(time, (pointer + signed_in<Leb>(fields, time_end, type_end)) & mask,
+                     unsigned_int(small_in<Leb>(fields, object_end, size_end)));
+      at = advance_predicted(at, static_cast<size_t>(next - at));
     }
     stand_at(at, time);
   }
 
   // Fields: time, type (a byte), index, method, object.
-  template <typename Use>
-  void play_clauses(const uint8_t* at, const uint8_t* stop, Use& use) {
+  template <typename Leb, typename Use>
+  [[gnu::always_inline]] void play_clauses(const uint8_t* at, const uint8_t* stop, Use& use) {
     uint64_t time = bases_.time;
     while (at <= stop && *at == kClauseByte) {
       const uint8_t* const fields = at + 1;
-      Ends ends(fields);
-      const unsigned time_end = ends.next();
-      const unsigned type_end = ends.next();
-      const unsigned index_end = ends.next();
-      const unsigned method_end = ends.next();
-      if (!ends.any()) [[unlikely]]
-        break;
-      const unsigned object_end = ends.next();
-      if (type_end != time_end + 1 || !all_short(time_end, index_end, method_end, object_end))
+      uint64_t ends = leb_ends<kClauseBytes>(fields);
+      const unsigned object_end = Leb::nth(ends, 4) + 1;
+      const unsigned time_end = take_end(ends);
+      // Each of the five has a byte at least, so none of the others has more than ten.
+      if (object_end > kMostLebBytes + 4 || time_end > kMostBytes || fields[time_end] >= 0x80)
           [[unlikely]]
         break;
-      time += unsigned_in(fields, 0, time_end);
+      time += unsigned_in<Leb>(fields, 0, time_end);
       use.clause(time, fields[time_end]);
-      at = fields + object_end;
+      at = advance_predicted(at, object_end + 1);
     }
     stand_at(at, time);
   }

@@ -53,10 +53,6 @@ WeightedStacks MonoRuntimeEvents::weighted_stacks(StackMetric weighed, const Cal
   return collect_weighted_stacks(source_, weighed, filter, workers, problems);
 }
 
-HeapShotRoots MonoRuntimeEvents::heap_shot_roots(HeapShotRoots::Since since, size_t workers) const {
-  return collect_heap_shot_roots(source_, since, workers);
-}
-
 std::optional<HeapGraph> MonoRuntimeEvents::last_heap_graph(
     const CallFilter& filter, size_t workers, ProblemLog& problems,
     std::vector<HeapShotLeftOut>* left_out) const {

@@ -31,8 +31,6 @@ class MonoRuntimeEvents final : public RuntimeEvents {
                                                  ProblemLog& problems) const override;
   [[nodiscard]] WeightedStacks weighted_stacks(StackMetric weighed, const CallFilter& filter,
                                                size_t workers, ProblemLog& problems) const override;
-  [[nodiscard]] HeapShotRoots heap_shot_roots(HeapShotRoots::Since since,
-                                              size_t workers) const override;
   [[nodiscard]] std::optional<HeapGraph> last_heap_graph(
       const CallFilter& filter, size_t workers, ProblemLog& problems,
       std::vector<HeapShotLeftOut>* left_out) const override;

@@ -186,6 +186,6 @@ constinit const Report kHeapshot{
     .members = kHeapShotMembers,
     .make = make_heapshot,
     .by_default = true,
-    .reads = RuntimeReadings::facts_read | RuntimeReadings::heap_roots_read};
+    .reads = RuntimeReadings::facts_read | RuntimeReadings::heap_references_read};
 
 }  // namespace telltale::reports

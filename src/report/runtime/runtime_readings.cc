@@ -41,18 +41,13 @@ void RuntimeReadings::read_facts(unsigned reads) {
   const size_t workers = options_.workers;
   const bool times = (reads & call_times_read) != 0;
   const bool at_once = times && !options_.like_mprof && filter_.keeps_every_call();
-  std::shared_ptr<const HeapShotRoots> roots;
-  if (options_.traces && (reads & heap_roots_read) != 0) {
-    using Since = HeapShotRoots::Since;
-    roots = std::make_shared<HeapShotRoots>(source_.heap_shot_roots(
-        options_.like_mprof ? Since::shot_before : Since::its_begin, workers));
-  }
-  const RuntimeFactsOptions facts_options{.filter = filter_,
-                                          .zero = zero_,
-                                          .workers = workers,
-                                          .references = roots,
-                                          .all_counters = options_.verbose,
-                                          .like_mprof = options_.like_mprof};
+  const RuntimeFactsOptions facts_options{
+      .filter = filter_,
+      .zero = zero_,
+      .workers = workers,
+      .references = options_.traces && (reads & heap_references_read) != 0,
+      .all_counters = options_.verbose,
+      .like_mprof = options_.like_mprof};
   CallsWanted wanted = CallsWanted::none;
   if (at_once) wanted = options_.traces ? CallsWanted::and_stacks : CallsWanted::profile;
   RuntimeAnswer answer = source_.runtime_facts(facts_options, wanted, log());

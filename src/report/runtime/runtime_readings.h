@@ -39,9 +39,9 @@ class RuntimeReadings {
  public:
   // Report::reads.
   enum Reads : uint8_t {
-    facts_read = 1,       // facts and, with --traces, stacks
-    call_times_read = 2,  // times of calls, in one of two ways of counting
-    heap_roots_read = 4,  // roots of heap shots, with --traces
+    facts_read = 1,            // facts and, with --traces, stacks
+    call_times_read = 2,       // times of calls, in one of two ways of counting
+    heap_references_read = 4,  // references in heap shots, with --traces
     event_sizes_read = 8,
   };
 
