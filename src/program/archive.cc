@@ -11,7 +11,7 @@
 namespace telltale {
 namespace {
 
-constexpr std::string_view kMagic = "!<arch>\n";
+constexpr std::string_view kArchiveMagic = "!<arch>\n";
 constexpr std::string_view kThinMagic = "!<thin>\n";
 constexpr size_t kHeaderBytes = 60;
 
@@ -41,7 +41,7 @@ class ArchiveReader {
         problems_(problems) {}
 
   std::vector<ArchiveMember> read() {
-    in_.take(kMagic.size(), "magic");
+    in_.take(kArchiveMagic.size(), "magic");
     while (in_.left() != 0 && read_member()) {
     }
     return std::move(members_);
@@ -123,8 +123,8 @@ class ArchiveReader {
 }  // namespace
 
 bool is_archive(Bytes file) {
-  const std::string_view start = as_text(file.first(std::min(file.size(), kMagic.size())));
-  return start == kMagic || start == kThinMagic;
+  const std::string_view start = as_text(file.first(std::min(file.size(), kArchiveMagic.size())));
+  return start == kArchiveMagic || start == kThinMagic;
 }
 
 Result<std::vector<ArchiveMember>> read_archive(Bytes file, const std::string& path,

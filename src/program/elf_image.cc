@@ -15,7 +15,7 @@ constexpr uint16_t kMachineLoongArch = 258;
 constexpr uint64_t kIdentSize = 16;
 constexpr size_t kMaxName = 65536;
 constexpr uint32_t kMaxBuildId = 64;
-constexpr std::string_view kMagic =
+constexpr std::string_view kElfMagic =
     "\x7f"
     "ELF";
 
@@ -46,7 +46,7 @@ struct ElfImage::Header {
 };
 
 bool ElfImage::recognises(Bytes bytes) {
-  return bytes.size() >= kMagic.size() && text_of(bytes.first(kMagic.size())) == kMagic;
+  return bytes.size() >= kElfMagic.size() && text_of(bytes.first(kElfMagic.size())) == kElfMagic;
 }
 
 std::unexpected<Error> ElfImage::error(uint64_t offset, std::string_view record, Error::Cause cause,

@@ -7,8 +7,8 @@
 namespace telltale {
 namespace {
 
-// Of known visits, the newest.
-constexpr size_t kMostVisits = 20'000;
+// The newest are kept.
+constexpr size_t kMostKnownVisits = 20'000;
 
 BlockEdges edges_of(const ProgramFlow::Function& function) {
   BlockEdges edges;
@@ -50,7 +50,7 @@ SliceActivation::SliceActivation(const ProgramFlow::Function& function,
 // Adds the part of a way that follows edges up to its end.
 void SliceActivation::add_way(const std::vector<uint32_t>& way) {
   size_t first = way.size() - 1;
-  const size_t room = kMostVisits - std::min(kMostVisits, known_.size());
+  const size_t room = kMostKnownVisits - std::min(kMostKnownVisits, known_.size());
   const auto follows = [&](size_t i) {
     return std::ranges::find(edges_[way[i - 1]], way[i]) != edges_[way[i - 1]].end();
   };

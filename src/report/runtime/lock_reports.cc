@@ -35,13 +35,15 @@ constexpr std::array kLocks = {
     ns("max_ns", "Longest wait."),
     number("average_ns", Unit::ns, "Waits divided by contentions.").or_null(),
 };
-constexpr std::array kTraces = {kLock, count("contentions", "Contentions."), kStack};
+constexpr std::array kContendedTraces = {kLock, count("contentions", "Contentions."), kStack};
 constexpr std::array kMonitorMembers = {
     count("contentions", "Contentions.").titled("Contentions"),
     count("acquired", "Locks acquired after a contention.").titled("Acquired"),
     count("failures", "Failures to acquire.").titled("Failures"),
     rows("locks", kLocks, "A row for each lock."),
-    rows("traces", kTraces, "Contentions by stack.").titled("Contentions by stack").sometimes(),
+    rows("traces", kContendedTraces, "Contentions by stack.")
+        .titled("Contentions by stack")
+        .sometimes(),
 };
 
 void make_monitor(const ReportInput& input, Section& section) {
@@ -57,7 +59,7 @@ void make_monitor(const ReportInput& input, Section& section) {
   section.add("acquired", waits.events(Kind::acquired));
   section.add("failures", waits.events(Kind::failed));
   Table locks(kLocks);
-  Table traces(kTraces);
+  Table traces(kContendedTraces);
   for (const auto& [object, lock] : sorted) {
     if (locks.rows() >= in.all_rows()) break;
     TableCell average;  // a lock without contention has none
@@ -81,8 +83,8 @@ constexpr std::array kWaits = {
     count("locks", "Different locks."),
     count("threads", "Different threads."),
 };
-constexpr auto kSites = with_last(kWaits, text("site", "Method that waits."));
-constexpr auto kStacks = with_last(kWaits, kStack);
+constexpr auto kWaitSites = with_last(kWaits, text("site", "Method that waits."));
+constexpr auto kWaitStacks = with_last(kWaits, kStack);
 constexpr std::array kContentionMembers = {
     count("waits", "Waits.").titled("waits"),
     count("unfinished", "Waits that were not over at the end.").titled("still waiting at the end"),
@@ -95,8 +97,8 @@ constexpr std::array kContentionMembers = {
         .titled("99 % of wait at most")
         .sometimes(),
     ns("max_blocked_ns", "Longest wait.").titled("longest wait").sometimes(),
-    rows("sites", kSites, "By the method that waits."),
-    rows("stacks", kStacks, "By stack.").titled("By stack"),
+    rows("sites", kWaitSites, "By the method that waits."),
+    rows("stacks", kWaitStacks, "By stack.").titled("By stack"),
 };
 
 // A row for each name, the longest waits first.
@@ -135,8 +137,8 @@ void make_contention(const ReportInput& input, Section& section) {
   section.add("waits", all.waits());
   section.add("unfinished", all.unfinished);
   add_percentiles(section, "blocked_ns", all.lengths());
-  section.add("sites", waits_table(kSites, by_site, in.shown_rows()));
-  section.add("stacks", waits_table(kStacks, by_stack, in.shown_rows()));
+  section.add("sites", waits_table(kWaitSites, by_site, in.shown_rows()));
+  section.add("stacks", waits_table(kWaitStacks, by_stack, in.shown_rows()));
 }
 
 }  // namespace
