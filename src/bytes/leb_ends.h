@@ -14,13 +14,13 @@
 
 namespace telltale {
 
-// The ends of the LEB128 numbers in `count` bytes (a multiple of 16, at most 64): bit i is set if
-// byte i ends a number. REQUIRES: `count` bytes at `at`.
-template <unsigned count>
+// The ends of the LEB128 numbers in `kCount` bytes (a multiple of 16, at most 64): bit i is set if
+// byte i ends a number. REQUIRES: `kCount` bytes at `at`.
+template <unsigned kCount>
 [[gnu::always_inline]] inline uint64_t leb_ends(const uint8_t* at) {
-  static_assert(count % 16 == 0 && count <= 64);
+  static_assert(kCount % 16 == 0 && kCount <= 64);
   uint64_t continues = 0;
-  for (unsigned i = 0; i < count; i += 16) {
+  for (unsigned i = 0; i < kCount; i += 16) {
 #if defined(__SSE2__)
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(at + i));
     continues |= uint64_t{static_cast<uint32_t>(_mm_movemask_epi8(bytes))} << i;
@@ -31,13 +31,13 @@ template <unsigned count>
     continues |= (bits(leb_word(at + i)) | bits(leb_word(at + i + 8)) << 8) << i;
 #endif
   }
-  return continues ^ (~uint64_t{0} >> (64 - count));
+  return continues ^ (~uint64_t{0} >> (64 - kCount));
 }
 
-// Whether a number may have more than eight bytes, by the ends in `count` bytes from leb_ends().
-template <unsigned count>
+// Whether a number may have more than eight bytes, by the ends in `kCount` bytes from leb_ends().
+template <unsigned kCount>
 [[gnu::always_inline]] inline bool leb_may_be_long(uint64_t ends) {
-  uint64_t continues = ~ends & (~uint64_t{0} >> (64 - count));
+  uint64_t continues = ~ends & (~uint64_t{0} >> (64 - kCount));
   continues &= continues >> 1;  // a bit for two bytes in a row
   continues &= continues >> 2;
   continues &= continues >> 4;

@@ -136,16 +136,16 @@ class SkimRun {
     }
     return at;
   }
-  // The place after `count` numbers at event + begin, where `ends` has the ends of the `window`
+  // The place after `count` numbers at event + begin, where `ends` has the ends of the `kWindow`
   // bytes from `event` on. Null as above.
-  template <typename Leb, unsigned window>
+  template <typename Leb, unsigned kWindow>
   [[gnu::always_inline]] const uint8_t* behind(const uint8_t* event, uint64_t ends, unsigned begin,
                                                unsigned count) const {
     if (count == 0) return event + begin;
-    if (count > window || leb_may_be_long<window>(ends)) [[unlikely]]
+    if (count > kWindow || leb_may_be_long<kWindow>(ends)) [[unlikely]]
       return behind(event + begin, count);
     const unsigned last = Leb::nth(ends >> begin, count - 1);
-    if (last >= window) [[unlikely]]
+    if (last >= kWindow) [[unlikely]]
       return behind(event + begin, count);
     return event + begin + last + 1;
   }
