@@ -39,13 +39,13 @@ def follow(root):
     are not in the output.
 
     A busy machine may stop the recorded program for milliseconds, which moves other functions to the top of a table. So a
-    command that lacks lines is tried again, twice at most, on new recordings."""
+    command that lacks lines is tried again, four times at most, on new recordings."""
     recordings = []
     for kind, name, content in steps():
         if kind == "lua":
             (root.path / "tmp" / name).write_text(content)
             continue
-        for left in (2, 1, 0):
+        for left in (4, 3, 2, 1, 0):
             begin = time.monotonic()
             printed = root.run(name)[1]
             seconds = time.monotonic() - begin
@@ -53,6 +53,7 @@ def follow(root):
             missing = [line for line in content if not any(pattern(line).fullmatch(one) for one in lines)]
             if not missing or not left:
                 break
+            root.run("rm -f *.xray *.xray.side")  # a recording never overwrites a file
             for command in recordings:
                 root.run(command)
         if name.startswith("telltale run "):
