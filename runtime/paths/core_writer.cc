@@ -82,7 +82,9 @@ void add_stacks() {
     const Thread& thread = work->threads.all[i];
     const StackRange& stack = work->stacks[i];
     if (thread.has_registers == 0 || stack.end == 0) continue;
-    const uint64_t from = stack.address > stack.begin ? stack.address : stack.begin;
+    // Below a stack that overflowed, behind its guard, is other memory.
+    const uint64_t lowest = stack.address - kBelowStackPointer;
+    const uint64_t from = lowest > stack.begin ? lowest : stack.begin;
     const uint64_t end = end_of_frames(stack.address, stack, thread.thread_pointer);
     const uint64_t most = i == 0 ? kCrashedStackBytes : kOtherStackBytes;
     add_segment(from, end - from < most ? end - from : most);
@@ -378,8 +380,7 @@ bool write_core(const char* path, int signal, const siginfo_t& info, const ucont
   for (size_t i = 0; i < work->threads.count; ++i) {
     const Thread& thread = work->threads.all[i];
     work->stacks[i] = {};
-    if (thread.has_registers != 0)
-      work->stacks[i].address = stack_pointer_of(thread) - kBelowStackPointer;
+    if (thread.has_registers != 0) work->stacks[i].address = stack_pointer_of(thread);
   }
   work->mappings.read(work->stacks, work->threads.count);
   find_segments();
