@@ -42,7 +42,7 @@ export interface StepsFrame {
   number: number;          // in its stack; 0 is the innermost
   function: string;
   place: string;           // '' if it is not known
-  told: string;            // what is known of its history, or why nothing is
+  history: string;         // what is known of it, or why nothing is
   complete?: boolean;      // the history begins with the call
   left_out?: number;       // older steps
   here?: number;           // the step at which it stopped, from 1; 0: not known
@@ -56,7 +56,7 @@ export interface StepsFrame {
 export type SliceLine = [frame: number, source: number, line: number, function: string, why: string];
 export interface SliceData {
   thread: number;
-  told: string;            // its size, or why there is none
+  summary: string;         // its size, or why there is none
   assumed: string[];
   left_out?: number;       // lines
   lines: SliceLine[];      // the nearest first

@@ -134,7 +134,7 @@ function hostilePage(text) {
                 predictors: {runs: {failed: 1, passed: 1}, sources: [{file: text, first: 1, lines: [text], sites: [{line: 1, sites: 1, predicate: text, importance: 1, failed: 1, passed: 1}]}], rows: [predictor(1, {predicate: text, function: text, file: text, line: 1, scheme: text, reports: [text, text, text, text],
                   same: [{predicate: text, function: text, file: text, line: 1}], affinity: [{predicate: text, function: text, file: text, line: 1, before: 1, after: 0}]})]},
                 order: {a: text, b: text, same: 0, only_a: 1, only_b: 0, moved: 0, functions: [text], edits: [[2, 0, 1, 1, 1, 0, 0]]},
-                steps: {frames: [{thread: 1, number: 0, function: text, place: text, told: text, here: 1, steps: [[0, 0, 1, text]]}], sources: [{file: text, first: 1, lines: [text]}]},
+                steps: {frames: [{thread: 1, number: 0, function: text, place: text, history: text, here: 1, steps: [[0, 0, 1, text]]}], sources: [{file: text, first: 1, lines: [text]}]},
                 coverage: {functions: [{function: text, ran: 'yes', source: 0, line: 1, mechanisms: text, yes: 1, no: 0, maybe: 0}], lines: [[0, 1, 'yes']], sources: [{file: text, first: 1, lines: [text]}]}};
   const tabs = [{id: 'flame', kind: 'flame', title: 'Flame', data: 'calls'}, {id: 'functions', kind: 'functions', title: 'Functions', data: 'calls'}, {id: 'callers', kind: 'callers', title: 'Callers', data: 'calls'},
                 {id: 'rows', kind: 'table', title: text, data: 'rows'}, {id: 'bars', kind: 'bars', title: text, data: 'bars'}, {id: 'code', kind: 'source', title: text, data: 'code'}, {id: 'predictors', kind: 'predictors', title: text, data: 'predictors'},

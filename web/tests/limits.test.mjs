@@ -32,7 +32,7 @@ const kPages = {
   flame: ['flame', calls], functions: ['functions', calls], callers: ['callers', calls],
   order: ['order', () => ({a: 'old', b: 'new', same: 0, only_a: 1, only_b: 1, moved: 0, functions: names(200_000), edits: many(200_000, i => [2 + i % 2, i % 1000, 1, 1, i % 2 ? 0 : i + 1, i % 2 ? i + 1 : 0, i])})],
   predictors: ['predictors', () => ({runs: {failed: 10_000, passed: 20_000}, rows: many(2000, predictor), sources: many(4, i => ({...source(i), sites: many(kLines, line => ({line: line + 1, sites: 2, predicate: `p${line}`, importance: 0.5, failed: 1, passed: 1}))}))})],
-  steps: ['steps', () => ({frames: many(2000, i => ({thread: 1, number: i, function: `f${i}`, place: 'file0.c:1', told: 'told', complete: true, left_out: 0, here: 1, steps: many(i < 10 ? 20_000 : 50, step => [step >> 3, 0, 1 + step % kLines]), not_run: many(250, line => [0, line + 1])})), sources: [source(0)]})],
+  steps: ['steps', () => ({frames: many(2000, i => ({thread: 1, number: i, function: `f${i}`, place: 'file0.c:1', history: 'history', complete: true, left_out: 0, here: 1, steps: many(i < 10 ? 20_000 : 50, step => [step >> 3, 0, 1 + step % kLines]), not_run: many(250, line => [0, line + 1])})), sources: [source(0)]})],
   coverage: ['coverage', () => ({functions: names(100_000).map((name, i) => ({function: name, ran: 'maybe', source: i % 4, line: 1 + i % kLines, mechanisms: 'blocks', yes: 1, no: 1, maybe: 1})), lines: many(500_000, i => [i % 4, 1 + (i >> 2) % kLines, 'no']), sources: many(4, source)})],
   rows: ['table', () => ({columns: many(8, i => ({key: `c${i}`, title: `Column ${i}`, type: i < 2 ? 'text' : 'unsigned'})), rows: many(10_000, i => [`application ${i}`, 'x'.repeat(100), ...many(6, j => i * j)])})],
 };

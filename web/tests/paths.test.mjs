@@ -9,10 +9,10 @@ const page = (kind, data) => ({telltale_page: 1, title: 'What ran', facts: [['fi
 const source = (file, count, first = 1) => ({file, first, lines: Array.from({length: count}, (_, i) => `${file} text ${i + first}`)});
 
 // Three paths of parse(): 7 8 9, 7 8 10, and 7 8 10 12, which is not complete; 14 did not run. The last step is past the place where it stopped.
-const frame = (more = {}) => ({thread: 5, number: 0, function: 'parse', place: 'a.c:10', told: '2 completed paths, all since the call', complete: true, left_out: 0, here: 9,
+const frame = (more = {}) => ({thread: 5, number: 0, function: 'parse', place: 'a.c:10', history: '2 completed paths, all since the call', complete: true, left_out: 0, here: 9,
   steps: [[0, 0, 7], [0, 0, 8], [0, 1, 3, 'next'], [1, 0, 7], [1, 0, 8], [1, 0, 10], [2, 0, 7], [2, 0, 8], [2, 0, 10], [2, 0, 12]], not_run: [[0, 14]], maybe: [[0, 15]], ...more});
 const stepsPage = (...frames) => page('steps', {frames, sources: [source('a.c', 60), source('b.h', 5)]});
-const two = () => stepsPage(frame(), {thread: 5, number: 1, function: 'main', place: '', told: 'no paths: it was built without path tracing', steps: []});
+const two = () => stepsPage(frame(), {thread: 5, number: 1, function: 'main', place: '', history: 'no paths: it was built without path tracing', steps: []});
 const chosenLine = page => textOf(page, '.source-line.chosen code');
 const shownStep = page => textOf(page, 'output.step');
 
@@ -60,7 +60,7 @@ test('steps: frames of the stack', () => withPage({payload: two()}, async page =
 }));
 
 test('steps: a frame without paths shows what is known of its lines', () => withPage({payload: stepsPage(frame(),
-  {thread: 5, number: 1, function: 'main', place: 'a.c:33', told: 'no paths: the schema excludes it', steps: [], stopped: [0, 33], ran: [[0, 31], [0, 33]], not_run: [[0, 35]], maybe: [[0, 37]]})}, async page => {
+  {thread: 5, number: 1, function: 'main', place: 'a.c:33', history: 'no paths: the schema excludes it', steps: [], stopped: [0, 33], ran: [[0, 31], [0, 33]], not_run: [[0, 35]], maybe: [[0, 37]]})}, async page => {
   await press(page, 'u');
   assert.equal(await shownStep(page), 'no steps');
   assert.equal(await chosenLine(page), 'a.c text 33');
@@ -70,7 +70,7 @@ test('steps: a frame without paths shows what is known of its lines', () => with
   await picture(page, 'steps-without-paths');
 }));
 
-const slice = (more = {}) => ({thread: 5, told: '4 lines in 3 blocks; with what did not run, 6 lines in 5 blocks', assumed: ['threads'], left_out: 0,
+const slice = (more = {}) => ({thread: 5, summary: '4 lines in 3 blocks; with what did not run, 6 lines in 5 blocks', assumed: ['threads'], left_out: 0,
   lines: [[0, 0, 10, 'parse', 'it stopped here'], [0, 0, 8, 'parse', 'decides whether line 10 runs'], [-1, 1, 3, 'next', 'returns a value, used at line 8 of parse'], [1, 0, 33, 'main', 'calls parse']], ...more});
 
 test('slice: turned on by a key, from line to line, the nearest first', async () => {
@@ -104,7 +104,7 @@ test('slice: turned on by a key, from line to line, the nearest first', async ()
 
 test('slice: why there is none, and pages without', async () => {
   const payload = two();
-  payload.data.d.slice = slice({told: 'no slice: the program does not say', lines: []});
+  payload.data.d.slice = slice({summary: 'no slice: the program does not say', lines: []});
   await withPage({payload, size: kPhone}, async page => {
     await page.click('text=slice');
     assert.equal(await textOf(page, '.empty'), 'no slice: the program does not say');

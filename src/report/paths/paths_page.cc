@@ -69,7 +69,7 @@ class StepsWriter {
   void write_frame(const ThreadPaths& thread, const FramePaths& frame) {
     if (frame.decoded.empty()) {
       begin_frame(thread, frame);
-      json_.member("told", room_.text("no paths: " + frame.untraced));
+      json_.member("history", room_.text("no paths: " + frame.untraced));
       json_.key("steps").begin_array().end_array();
       write_lines_ran(frame);
       end_frame();
@@ -96,18 +96,18 @@ class StepsWriter {
   static std::string history_of(const Decoded& decoded, size_t completed, size_t number,
                                 size_t count) {
     const PathHistory& history = decoded.history;
-    std::string told;
-    if (decoded.graph->calls_setjmp) told += "calls setjmp: paths may be wrong; ";
-    if (!history.contradiction.empty()) told += history.contradiction + "; ";
+    std::string words;
+    if (decoded.graph->calls_setjmp) words += "calls setjmp: paths may be wrong; ";
+    if (!history.contradiction.empty()) words += history.contradiction + "; ";
     if (completed == 0) {
-      told +=
+      words +=
           history.complete ? "no path was completed since the call" : "completed paths are lost";
     } else {
-      told += fmt::format("{} completed path{}", completed, completed == 1 ? "" : "s");
-      told += history.complete ? ", all since the call" : ", older ones are lost";
+      words += fmt::format("{} completed path{}", completed, completed == 1 ? "" : "s");
+      words += history.complete ? ", all since the call" : ", older ones are lost";
     }
-    if (count > 1) told += fmt::format("; reading {} of {}", number, count);
-    return told;
+    if (count > 1) words += fmt::format("; reading {} of {}", number, count);
+    return words;
   }
 
   void write_reading(const ThreadPaths& thread, const FramePaths& frame, const Decoded& decoded,
@@ -115,7 +115,7 @@ class StepsWriter {
     const PathHistory& history = decoded.history;
     const size_t completed = reading == nullptr ? history.completed.size() : reading->completed;
     begin_frame(thread, frame);
-    json_.member("told", room_.text(history_of(decoded, completed, number, count)));
+    json_.member("history", room_.text(history_of(decoded, completed, number, count)));
     json_.member("complete", history.complete);
     std::vector<Step> steps;
     for (size_t i = 0; i < completed; ++i) {
@@ -209,7 +209,7 @@ class StepsWriter {
   void write_slice(const ThreadPaths& thread, const ProgramSlice& slice) {
     json_.key("slice").begin_object().member("thread", thread.tid);
     const bool is_missing = !slice.missing.empty();
-    json_.member("told",
+    json_.member("summary",
                  room_.text(is_missing ? "no slice: " + slice.missing : size_of_slice(slice)));
     json_.key("assumed").begin_array();
     for (const std::string& note : slice.notes) json_.value(note);

@@ -120,13 +120,13 @@ export function StepsTab({spec, data: given}: TabProps) {
       {data.slice !== undefined && <button type="button" aria-pressed="false" onClick={turnSlice} title="Lines that may have made it stop (s)">slice</button>}
     </Toolbar>
     <div class="split">
-      {count === 0 && fallback < 0 ? <p class="empty">{frame.told}</p>
+      {count === 0 && fallback < 0 ? <p class="empty">{frame.history}</p>
         : source === null || source.lines.length === 0 ? <p class="empty">The source {source?.file ?? ''} is not in this page. Line {line}.</p>
         : <Source data={source} name={source.file} line={line} onLine={to => { const step = frame.steps.findIndex(one => one[1] === at && one[2] === to); if (step >= 0) goStep(step); }} />}
       <Details title={nameOf(frame)} actions={[]}
         numbers={count === 0 ? [] : [{name: 'step', value: `${showCount(now + 1)} of ${showCount(count)}`}, {name: 'path', value: `${showCount(path! + 1)} of ${showCount(paths)}`, note: isPartial ? 'not complete' : ''},
           {name: 'line', value: String(line), note: inlined ? `inlined ${inlined}` : ''}]}
-        facts={[{name: 'history', value: frame.told}, {name: 'thread', value: String(frame.thread)}, {name: 'source', value: found?.file ?? ''},
+        facts={[{name: 'history', value: frame.history}, {name: 'thread', value: String(frame.thread)}, {name: 'source', value: found?.file ?? ''},
           ...(frame.left_out ? [{name: 'older steps that are left out', value: showCount(frame.left_out)}] : [])]}>
         {count > 0 && <><h3>Lines of this path</h3><ol class="steps" start={steps[0].i + 1}>{steps.slice(0, 200).map(({i, step}) =>
           <li key={i} aria-current={i === now ? 'step' : undefined}><button type="button" class="link" onClick={() => goStep(i)}>{step[2]} <code>{data.sources.at(step[1])?.lines[step[2] - (data.sources.at(step[1])?.first ?? 0)]?.trim() ?? ''}</code></button></li>)}</ol></>}
