@@ -6,6 +6,7 @@
 
 #include "bytes/leb_cursor.h"
 #include "bytes/leb_word.h"
+#include "bytes/prefetch_input.h"
 #include "formats/mono/field_reader.h"
 #include "formats/mono/records.h"
 #include "formats/mono/wire.h"
@@ -118,6 +119,7 @@ inline void CallRun::play(Use& use) {
   const uint64_t mask = bases_.address_mask;
   uint64_t word = leb_word(at);
   while (at <= stop) {
+    prefetch_input(at);
     const uint64_t action = word & kActionBits;
     if (action == 0) [[unlikely]]
       break;

@@ -8,6 +8,7 @@
 #include "bytes/leb_cursor.h"
 #include "bytes/leb_ends.h"
 #include "bytes/leb_word.h"
+#include "bytes/prefetch_input.h"
 #include "formats/mono/field_reader.h"
 #include "formats/mono/versions.h"
 #include "formats/mono/wire.h"
@@ -172,6 +173,7 @@ class SkimRun {
     const uint64_t pointer = bases_.pointer;
     const uint64_t mask = bases_.address_mask;
     while (at <= stop && *at == kHeapObjectByte) {
+      prefetch_input(at);
       const uint8_t* const fields = at + 1;
       const uint64_t all_ends = leb_ends<kHeapObjectBytes>(fields);
       uint64_t ends = all_ends;
@@ -203,6 +205,7 @@ class SkimRun {
     const uint64_t pointer = bases_.pointer;
     const uint64_t mask = bases_.address_mask;
     while (at <= stop && (*at == kTracedAllocByte || *at == kAllocByte)) {
+      prefetch_input(at);
       const uint8_t* const fields = at + 1;
       const uint64_t all_ends = leb_ends<kAllocationBytes>(fields);
       uint64_t ends = all_ends;
@@ -233,6 +236,7 @@ class SkimRun {
   [[gnu::always_inline]] void play_clauses(const uint8_t* at, const uint8_t* stop, Use& use) {
     uint64_t time = bases_.time;
     while (at <= stop && *at == kClauseByte) {
+      prefetch_input(at);
       const uint8_t* const fields = at + 1;
       uint64_t ends = leb_ends<kClauseBytes>(fields);
       const unsigned object_end = Leb::nth(ends, 4) + 1;

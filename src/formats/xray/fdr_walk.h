@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "bytes/prefetch_input.h"
 #include "formats/xray/fdr_frames.h"
 #include "formats/xray/records.h"
 
@@ -38,6 +39,7 @@ class FunctionRun {
     const std::byte* at = file + begin_;
     const std::byte* const end = at + (end_ - begin_) / kFunctionRecordBytes * kFunctionRecordBytes;
     while (at != end) {
+      prefetch_input(at);
       uint64_t both;
       std::memcpy(&both, at, sizeof both);
       if constexpr (kOrder != std::endian::native) both = __builtin_bswap64(both);

@@ -60,9 +60,16 @@ class Widths final : public RowSink {
       headings_.push_back(visible(heading_of(schema.declared()[column])));
       widths_.push_back(count_characters(headings_.back()));
     }
+    largest_.resize(widths_.size());
   }
   void add(std::span<const TableCell> row) override {
     for (size_t i = 0; i < widths_.size(); ++i) {
+      // A number is not wider than a larger one of its column.
+      if (const auto* number = std::get_if<uint64_t>(&row[columns_[i]]);
+          number != nullptr && show_of(field(i)) == Show::plain) {
+        if (*number < largest_[i]) continue;
+        largest_[i] = *number;
+      }
       shown_.clear();
       append_on_screen(shown_, row[columns_[i]], field(i));
       widths_[i] = std::max(widths_[i], count_characters(shown_));
@@ -119,7 +126,8 @@ class Widths final : public RowSink {
   std::vector<size_t> columns_;
   std::vector<std::string> headings_;
   std::vector<size_t> widths_;
-  std::string shown_;  // a cell; a member so that its memory is reused
+  std::vector<uint64_t> largest_;  // number of each column so far
+  std::string shown_;              // a cell; a member so that its memory is reused
 };
 
 class TextLines final : public RowSink {

@@ -33,7 +33,8 @@ RuntimeReadings::RuntimeReadings(const RuntimeEvents& source, RuntimeReportOptio
       filter_(std::move(filter)),
       problems_(problems),
       zero_(options_.like_mprof ? source.first_buffer_time() : source.calls().first_time()),
-      has_vtables_(source.header().types_by_domain) {
+      has_vtables_(source.header().types_by_domain),
+      largest_(options_.alloc_sort == "count" ? &HeapShots::Sum::objects : &HeapShots::Sum::bytes) {
   if (reads != 0) read_facts(reads);
 }
 
@@ -153,11 +154,9 @@ std::string RuntimeReadings::type_name(uint64_t type) const {
 
 bool RuntimeReadings::comes_first(const HeapShots::TypeSum& a, std::string_view name_a,
                                   const HeapShots::TypeSum& b, std::string_view name_b) const {
-  const bool by_count = options_.alloc_sort == "count";
-  const auto sums = [by_count](const HeapShots::Sum& sum) {
-    return by_count ? std::pair(sum.objects, sum.bytes) : std::pair(sum.bytes, sum.objects);
-  };
-  if (sums(a.sum) != sums(b.sum)) return sums(a.sum) > sums(b.sum);
+  if (a.sum.*largest_ != b.sum.*largest_) return a.sum.*largest_ > b.sum.*largest_;
+  if (a.sum.bytes != b.sum.bytes) return a.sum.bytes > b.sum.bytes;
+  if (a.sum.objects != b.sum.objects) return a.sum.objects > b.sum.objects;
   const auto names = name_a.empty() || name_b.empty() ? type_name(a.type) <=> type_name(b.type)
                                                       : name_a <=> name_b;
   return names != 0 ? names < 0 : a.type < b.type;

@@ -147,6 +147,7 @@ class RuntimeReadings {
   bool read_ = false;
   Ticks zero_;
   bool has_vtables_;
+  uint64_t HeapShots::Sum::* largest_;  // what orders classes first
   std::optional<RuntimeTimeline> timeline_;
   std::optional<Shots> shots_;
 };
