@@ -134,6 +134,7 @@ class CfgWriter {
       if (!unit_.options.relative_paths && llvm::sys::path::is_relative(path)) {
         path = location->getDirectory();
         llvm::sys::path::append(path, location->getFilename());
+        llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/false);
       }
       file = std::string(path);
       line = location->getLine();

@@ -97,6 +97,8 @@ SourcePlace location_of(clang::SourceLocation location, const clang::ASTContext&
   llvm::SmallString<256> path(presumed.getFilename());
   if (!relative) {
     static_cast<void>(llvm::sys::fs::make_absolute(path));
+    // #include "./part.c" otherwise gives "/here/./part.c". ".." stays: it may follow a link.
+    llvm::sys::path::remove_dots(path, /*remove_dot_dot=*/false);
   } else if (has_lost_its_name(location, sources) && !sources.isInSystemHeader(location)) {
     path = relative_name(path);
   }

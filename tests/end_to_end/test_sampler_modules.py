@@ -93,6 +93,20 @@ class Modules(SamplerCase):
         named |= set(re.findall(r"(?m)^(\S*sources/\S*)", graphs))
         return named, re.findall(r'unit="(\w+)"', sites)
 
+    def test_names_of_included_parts(self):
+        """#include "./part.c": the name has no dot, and is the same in sites and graphs."""
+        sources = self.path("parts")
+        shutil.copytree(PROGRAMS / "parts", sources)
+        for release in RELEASES:
+            unit = sources / f"{release}.o"
+            done = subprocess.run([BINARY_DIR / "bin/telltale-cc", *SITES, "-g", "-c", "whole.c", "-o", unit], capture_output=True,
+                                  text=True, cwd=sources, env={**os.environ, "TELLTALE_CLANG_RELEASE": release})
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            for section_name in (".debug_site_info", ".debug_sampler_cfg"):
+                text = section(unit, section_name).decode()
+                self.assertIn(f"{sources}/part.c", text)
+                self.assertNotIn("/./", text)
+
     def test_relative_names(self):
         """As in a build without modules and precompiled headers, whatever the folder."""
         for release in RELEASES:
