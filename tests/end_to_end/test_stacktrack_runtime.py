@@ -192,7 +192,7 @@ class Rows(unittest.TestCase):
         self.each("threads", "reconfigured")
 
     def test_sinks(self):
-        for what in ("cycles", "rings", "several", "rotation"):
+        for what in ("cycles", "rings", "several", "rotation", "texts"):
             self.each("sinks", what)
 
 

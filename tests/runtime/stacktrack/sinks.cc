@@ -79,6 +79,29 @@ void make(const char* layout, const char* folder) {
   std::printf("%s\n", path.c_str());
 }
 
+// A text of the longest length is whole; one byte more is cut, and counted.
+#define TEN_TIMES(text) text text text text text text text text text text
+#define LONGEST TEN_TIMES(TEN_TIMES(TEN_TIMES("ab")))
+void longest_texts() {
+  const recorded::Folder folder;
+  recorded::open_file(folder);
+  const std::string longest = LONGEST;
+  TELLTALE_STEP(LONGEST);
+  TELLTALE_VALUE("value", longest);
+  if (sink_control::flush() != 0) fail("flush");
+  if (const uint64_t cut = sink_control::statistics().cut_text; cut != 0)
+    fail("%zu of the longest texts were truncated", size_t{cut});
+  TELLTALE_STEP(LONGEST "c");
+  TELLTALE_VALUE("value", longest + "c");
+  sink_control::close();
+  if (const uint64_t cut = sink_control::statistics().cut_text; cut != 2)
+    fail("%zu of two texts were truncated", size_t{cut});
+  const recorded::File file = recorded::read_file(folder.files().at(0));
+  size_t whole = 0;
+  for (const auto& [scope, name] : file.names) whole += name == longest ? 1 : 0;
+  if (whole != 2) fail("%zu names of 2,000 bytes", whole);
+}
+
 void cycles() {
   const recorded::Folder folder;
   recorded::open_file(folder);
@@ -248,6 +271,7 @@ int main(int argc, char** argv) {
     make(argv[2], argv[3]);
     return 0;
   }
+  if (what == "texts") longest_texts();
   if (what == "cycles") cycles();
   if (what == "rings") rings();
   if (what == "several") several();
