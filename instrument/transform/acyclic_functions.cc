@@ -194,10 +194,16 @@ llvm::Function* AcyclicFunctions::make_fast_clone(llvm::Function& function,
                   reach != nullptr && reach->is_passed(*call->getParent()));
   }
   if (reach == nullptr) return copy;
-  auto* const check = llvm::cast<llvm::BranchInst>(copy->getEntryBlock().getTerminator());
-  llvm::IRBuilder<> builder(check);
-  check->setCondition(builder.CreateSelect(copy->getArg(copy->arg_size() - 1), builder.getFalse(),
-                                           check->getCondition()));
+  llvm::BasicBlock& entry = copy->getEntryBlock();
+  auto* const check = llvm::cast<llvm::BranchInst>(entry.getTerminator());
+  // The optimiser does not remove an atomic load.
+  auto* const budget = llvm::cast<llvm::Instruction>(
+      llvm::cast<llvm::ICmpInst>(check->getCondition())->getOperand(0));
+  llvm::BasicBlock* const start = check->getSuccessor(1);
+  llvm::BasicBlock* const test = entry.splitBasicBlock(budget, "telltale.test");
+  llvm::IRBuilder<> builder(entry.getTerminator());
+  builder.CreateCondBr(copy->getArg(copy->arg_size() - 1), start, test);
+  entry.getTerminator()->eraseFromParent();
   return copy;
 }
 

@@ -4,12 +4,12 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 
-#include <algorithm>
-#include <iterator>
+#include <map>
 #include <set>
 #include <vector>
 
 #include "analysis/plain_conditions.h"
+#include "transform/acyclic_functions.h"
 #include "transform/cloning.h"
 
 namespace telltale::instrument {
@@ -17,14 +17,17 @@ namespace {
 
 using llvm::BasicBlock;
 
-// Of a region's first 8 observations, two or more are expected to get to the block.
-constexpr double kPassed = 0.25;
+// In loops, of a region's first 8 observations, two or more are expected to get to the block.
+constexpr double kPassedInLoop = 0.25;
+// A region with loops in it is observed once; outside of loops, a budget costs little.
+constexpr double kPassedElsewhere = 0.9;
 // Paths that are less likely are not followed, which bounds the work.
 constexpr double kNegligible = 0.01;
 
 }  // namespace
 
-RegionReach::RegionReach(llvm::Function& function, const TranslationUnit& unit) {
+RegionReach::RegionReach(llvm::Function& function, const TranslationUnit& unit,
+                         const std::set<Edge>& merged) {
   const PlainConditions plain(function, unit);
   const llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
@@ -34,9 +37,12 @@ RegionReach::RegionReach(llvm::Function& function, const TranslationUnit& unit) 
                                        back_edges.post_order.rend());
   std::map<const BasicBlock*, std::size_t> rank;
   for (std::size_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
+  const std::set<const BasicBlock*> in_loops = blocks_in_cycles(function);
   std::set<const BasicBlock*> headers{&function.getEntryBlock()};
-  for (const auto& [block, number] : back_edges.edges)
-    headers.insert(block->getTerminator()->getSuccessor(number));
+  for (const Edge& edge : back_edges.edges) {
+    if (!merged.contains(edge))
+      headers.insert(edge.first->getTerminator()->getSuccessor(edge.second));
+  }
 
   for (const BasicBlock* const header : headers) {
     // An edge that is no back edge leads to a higher rank.
@@ -45,8 +51,8 @@ RegionReach::RegionReach(llvm::Function& function, const TranslationUnit& unit) 
       const auto [number, chance] = *open.begin();
       open.erase(open.begin());
       BasicBlock* const block = order[number];
-      double& most = reach_[block];
-      most = std::max(most, chance);
+      if (chance >= (merged.empty() && in_loops.contains(block) ? kPassedInLoop : kPassedElsewhere))
+        passed_.insert(block);
       const llvm::Instruction* const end = block->getTerminator();
       for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
         const BasicBlock* const next = end->getSuccessor(i);
@@ -58,11 +64,6 @@ RegionReach::RegionReach(llvm::Function& function, const TranslationUnit& unit) 
       }
     }
   }
-}
-
-bool RegionReach::is_passed(const BasicBlock& block) const {
-  const auto found = reach_.find(&block);
-  return found != reach_.end() && found->second >= kPassed;
 }
 
 }  // namespace telltale::instrument

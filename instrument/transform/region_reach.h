@@ -3,8 +3,9 @@
 
 #include <llvm/IR/Function.h>
 
-#include <map>
+#include <set>
 
+#include "transform/cloning.h"
 #include "translation_unit.h"
 
 namespace telltale::instrument {
@@ -13,14 +14,17 @@ namespace telltale::instrument {
 class RegionReach {
  public:
   // Of the function as it is now. Marks may be there or not.
-  RegionReach(llvm::Function& function, const TranslationUnit& unit);
+  // Regions do not begin where the `merged` back edges lead to.
+  RegionReach(llvm::Function& function, const TranslationUnit& unit,
+              const std::set<Edge>& merged = {});
 
   // Is it likely that the first few observed regions show the block?
-  [[nodiscard]] bool is_passed(const llvm::BasicBlock& block) const;
+  [[nodiscard]] bool is_passed(const llvm::BasicBlock& block) const {
+    return passed_.contains(&block);
+  }
 
  private:
-  // The probability that a region gets to the block if it begins where that is most likely.
-  std::map<const llvm::BasicBlock*, double> reach_;
+  std::set<const llvm::BasicBlock*> passed_;
 };
 
 }  // namespace telltale::instrument

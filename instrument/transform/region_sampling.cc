@@ -66,7 +66,7 @@ class RegionSampler {
       headers_.insert(block->getTerminator()->getSuccessor(number));
     find_sites_ahead();
     if (first_.are_observed()) {
-      reach_.emplace(function_, unit_);
+      reach_.emplace(function_, unit_, merged_edges_);
       first_observations_.emplace(function_, unit_, codegen_, &*reach_);
       bank_ = new llvm::AllocaInst(llvm::Type::getInt64Ty(function_.getContext()), 0,
                                    "telltale.bank", function_.getEntryBlock().begin());

@@ -22,10 +22,11 @@ void report(int found);
 // CHECK-NOT: {{^}}telltale.rare
 
 // CHECK-LABEL: define{{.*}} i32 @hash.fast(
+// CHECK: br i1 %{{[0-9]+}}, label %{{.*}}, label %telltale.test
+// CHECK: telltale.test:
 // CHECK: [[BUDGET:%[0-9]+]] = load atomic i8, ptr {{.*}}budgets{{.*}} monotonic
 // CHECK: [[IS_LEFT:%[0-9]+]] = icmp ne i8 [[BUDGET]], 0
-// CHECK: [[IS_CHECKED:%[0-9]+]] = select i1 %{{[0-9]+}}, i1 false, i1 [[IS_LEFT]]
-// CHECK: br i1 [[IS_CHECKED]], label %telltale.instead
+// CHECK: br i1 [[IS_LEFT]], label %telltale.instead
 static int hash(int number) {
   if (number & 1) return number * 3;
   return number * 5;
