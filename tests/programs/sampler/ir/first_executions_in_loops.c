@@ -18,6 +18,8 @@ void report(int found);
 // CHECK-NOT: {{^}}telltale.rare
 // CHECK: {{^}}telltale.rare{{.*}} preds = %for.end
 // CHECK-NOT: {{^}}telltale.rare
+// CHECK: {{^}}telltale.rare{{.*}} preds = %sw.epilog
+// CHECK-NOT: {{^}}telltale.rare
 // CHECK: {{^}}telltale.rare{{.*}} preds = %if.then
 // CHECK-NOT: {{^}}telltale.rare
 
