@@ -13,8 +13,8 @@ namespace telltale::instrument {
 // Regions begin at the entry and at the targets of back edges, and end where the next one begins.
 class RegionReach {
  public:
-  // Of the function as it is now. Marks may be there or not.
-  // Regions do not begin where the `merged` back edges lead to.
+  // Of the function as it is now, with marks or without. A region does not begin where a
+  // `merged` back edge leads to.
   RegionReach(llvm::Function& function, const TranslationUnit& unit,
               const std::set<Edge>& merged = {});
 
