@@ -111,6 +111,8 @@ def build(name, kind, folder, files, programs=None, kinds=None, clangs=("plain",
     words = {**(plain if kind in clangs else ours), "plain": plain["cc"], "flags": f"-O2 -w {kinds[kind]}", **files}
     environment = {"TELLTALE_CLANG_RELEASE": RELEASE}
     processor_time(configure.format(**words), place, environment)
+    if "-fprofile-generate" in kinds[kind]:
+        environment["CCC_OVERRIDE_OPTIONS"] = "# +-fprofile-generate"  # to link clang's runtime: links are not given the flags
     took, _ = processor_time(make.format(**words), place, environment)
     return place / program, took
 
