@@ -35,7 +35,12 @@ SPARSITIES = (100, 1000)
 # How programs are built, and the rates that each build runs at; None: no rate is set.
 KINDS = {"plain": "", "always": SCHEMES + " -fno-sample", "sampled": SCHEMES,
          "without-turns": SCHEMES + " -fno-sample-turns", "by-sites": SCHEMES + " -fno-sample-regions",
-         "adaptive": SCHEMES + " -fsampler-adaptive", "adaptive-blocks": SCHEMES + " -fsampler-adaptive -fsampler-adaptive-blocks"}
+         "adaptive": SCHEMES + " -fsampler-adaptive", "adaptive-blocks": SCHEMES + " -fsampler-adaptive -fsampler-adaptive-blocks",
+         # A peer, for counts of branches alone: clang's sampled instrumentation, one execution in 1,009, and ours.
+         "clang-sampled": "-fprofile-generate -mllvm -sampled-instrumentation -mllvm -sampled-instr-period=1009 "
+                          "-mllvm -sampled-instr-burst-duration=1",
+         "branches": "-fsampler-scheme=branches", "branches-adaptive": "-fsampler-scheme=branches -fsampler-adaptive"}
+CLANGS = ("plain", "clang-sampled")  # built without telltale-cc
 
 AWK = r"""
 { kind[$2]++; split($3, part, "/"); sum[part[1]] += part[2]; if ($0 ~ /failed after [0-9]*7 ms/) odd++ }
@@ -47,7 +52,7 @@ END { for (k in kind) total += kind[k]; for (s in sum) all += sum[s]; n = 0; for
 PROGRAMS = {
     **sampler_overhead.PROGRAMS,
     "zstd-threads": ("libzstd", "true", "make -s -C programs CC={cc} CFLAGS='{flags} -pthread' ZSTD_NO_ASM=1 HAVE_ZLIB=0 HAVE_LZMA=0 "
-                     "HAVE_LZ4=0 HAVE_THREAD=1 zstd", "programs/zstd", "-T2 -3 -c {text}"),
+                     "HAVE_LZ4=0 HAVE_THREAD=1 zstd", "programs/zstd", "-T2 -3 -c {texts}"),
     "pbzip2": ("pbzip2", "cp -r {bzip2} bzip2", "for s in blocksort bzlib compress crctable decompress huffman randtable; do "
                "{cc} {flags} -pthread -c bzip2/$s.c || exit 1; done; for s in pbzip2 BZ2StreamScanner ErrorContext; do "
                "{cxx} {flags} -std=gnu++98 -pthread -Ibzip2 -D_FILE_OFFSET_BITS=64 -DPBZIP_NO_LOADAVG -c $s.cpp || exit 1; done; "
@@ -117,6 +122,7 @@ def write_inputs(folder, long):
         files[name] = folder / name
         files[name].write_text(content)
     (folder / "out").mkdir()
+    files["texts"] = " ".join([str(files["text"])] * (8 if long else 1))
     programs = SOURCE_DIR / "bench/programs"
     return {**files, "out": folder / "out", "xml_name": "xml", "xml_reader": programs / "xml_reader.cc", "json_reader": programs / "json_reader.c"}
 
@@ -133,12 +139,14 @@ class Bench:
             if kind in ("plain", "always"):
                 continue
             yield f"{kind}, not asked", kind, {}
+            if kind in CLANGS:
+                continue
             for sparsity in self.options.sparsity or SPARSITIES:
                 yield f"{kind}, 1/{sparsity}", kind, {"SAMPLER_SPARSITY": str(sparsity)}
 
     def build(self, name):
         files = {**self.files[True], "bzip2": "" if name != "pbzip2" else debian_sources.unpacked("bzip2")}
-        return {kind: sampler_overhead.build(name, kind, self.folder, files, PROGRAMS, self.kinds) for kind in self.kinds}
+        return {kind: sampler_overhead.build(name, kind, self.folder, files, PROGRAMS, self.kinds, CLANGS) for kind in self.kinds}
 
     def run(self, name, program, environment, long):
         report = self.folder / "report"
@@ -199,7 +207,7 @@ class Bench:
         rare = {site for site, total in totals.items() if total < 10}
         shares = {}
         for mode, kind, environment in self.modes():
-            if not environment:
+            if not environment or SCHEMES not in KINDS[kind]:
                 continue
             sites, seldom, outcomes = 0, 0, 0
             for seed in range(1, self.options.seeds + 1):
@@ -295,7 +303,7 @@ def cause(name, folder, options):
         files = [file for file in sorted((SOURCE_DIR / "examples/sheet").glob("*.c")) if file.name != "fuzz_target.c"]
     answers = {}
     modes = [("always", SCHEMES + " -fno-sample", None)]
-    modes += [(f"{kind}, 1/{sparsity}", flags, sparsity) for kind, flags in KINDS.items() if kind not in ("plain", "always") and
+    modes += [(f"{kind}, 1/{sparsity}", flags, sparsity) for kind, flags in KINDS.items() if kind != "always" and SCHEMES in flags and
               (not options.kind or kind in options.kind) for sparsity in options.sparsity or SPARSITIES]
     for mode, flags, sparsity in modes:
         program = place / "program"

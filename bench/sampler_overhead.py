@@ -100,17 +100,19 @@ def code_size(program):
     return sum(int(line.split()[1]) for line in sections.splitlines() if line.startswith(".text"))
 
 
-def build(name, kind, folder, files, programs=None, kinds=None):
-    """The program and how long its compilation took."""
+def build(name, kind, folder, files, programs=None, kinds=None, clangs=("plain",)):
+    """The program and how long its compilation took. `clangs` are the kinds that clang builds, not telltale-cc."""
     programs, kinds = programs or PROGRAMS, kinds or KINDS
     package, configure, make, program, _ = programs[name]
     place = folder / f"{name}-{kind}"
     shutil.copytree(debian_sources.unpacked(package), place, symlinks=True)
     plain = {"cc": f"clang-{RELEASE}", "cxx": f"clang++-{RELEASE}"}
     ours = {"cc": BINARY_DIR / "bin/telltale-cc", "cxx": BINARY_DIR / "bin/telltale-c++"}
-    words = {**(plain if kind == "plain" else ours), "plain": plain["cc"], "flags": f"-O2 -w {kinds[kind]}", **files}
+    words = {**(plain if kind in clangs else ours), "plain": plain["cc"], "flags": f"-O2 -w {kinds[kind]}", **files}
     environment = {"TELLTALE_CLANG_RELEASE": RELEASE}
     processor_time(configure.format(**words), place, environment)
+    if "-fprofile-generate" in kinds[kind]:
+        environment["CCC_OVERRIDE_OPTIONS"] = "# +-fprofile-generate"  # to link clang's runtime: links are not given the flags
     took, _ = processor_time(make.format(**words), place, environment)
     return place / program, took
 

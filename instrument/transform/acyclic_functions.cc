@@ -8,12 +8,14 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "analysis/ir_marks.h"
 #include "codegen/cold_functions.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 #include "transform/first_observations.h"
+#include "transform/region_reach.h"
 
 namespace telltale::instrument {
 
@@ -22,9 +24,9 @@ using llvm::BasicBlock;
 namespace {
 
 // Calls `callee`, with one more argument, instead.
-void call_with_bank(llvm::CallBase& call, llvm::Function& callee, llvm::Value& bank) {
+void call_with(llvm::CallBase& call, llvm::Function& callee, llvm::Value& argument) {
   std::vector<llvm::Value*> arguments(call.arg_begin(), call.arg_end());
-  arguments.push_back(&bank);
+  arguments.push_back(&argument);
   llvm::SmallVector<llvm::OperandBundleDef, 1> bundles;
   call.getOperandBundlesAsDefs(bundles);
   llvm::CallBase* made = nullptr;
@@ -136,12 +138,14 @@ bool AcyclicFunctions::body_preserves_countdown(const llvm::Function& function,
       });
 }
 
-void AcyclicFunctions::retarget_fast(llvm::CallBase& call) {
-  retargeted_calls_.push_back({llvm::WeakTrackingVH(&call), false, llvm::WeakTrackingVH()});
+void AcyclicFunctions::retarget_fast(llvm::CallBase& call, bool is_passed) {
+  retargeted_calls_.push_back(
+      {llvm::WeakTrackingVH(&call), false, llvm::WeakTrackingVH(), is_passed});
 }
 
 void AcyclicFunctions::retarget_slow(llvm::CallBase& call, llvm::Value* bank) {
-  retargeted_calls_.push_back({llvm::WeakTrackingVH(&call), true, llvm::WeakTrackingVH(bank)});
+  retargeted_calls_.push_back(
+      {llvm::WeakTrackingVH(&call), true, llvm::WeakTrackingVH(bank), false});
 }
 
 void AcyclicFunctions::retarget_calls() {
@@ -150,31 +154,56 @@ void AcyclicFunctions::retarget_calls() {
     if (call == nullptr) continue;
     const auto found = clones_.find(call->getCalledFunction());
     if (found == clones_.end()) continue;
-    if (!one.observed) {
-      call->setCalledFunction(found->second.fast);
-    } else if (one.bank == nullptr) {
-      call->setCalledFunction(found->second.slow);
+    llvm::Function& callee = *(one.observed ? found->second.slow : found->second.fast);
+    if (one.observed && one.bank != nullptr) {
+      call_with(*call, callee, *one.bank);
+    } else if (callee.arg_size() > call->arg_size()) {
+      call_with(*call, callee, *llvm::ConstantInt::getBool(callee.getContext(), one.is_passed));
     } else {
-      call_with_bank(*call, *found->second.slow, *one.bank);
+      call->setCalledFunction(&callee);
     }
   }
 }
 
-llvm::Function* AcyclicFunctions::make_clone(llvm::Function& function, const char* suffix,
-                                             const std::vector<llvm::CallBase*>& joining,
-                                             bool observed, llvm::ArrayRef<llvm::Type*> extra) {
+llvm::Function* AcyclicFunctions::make_slow_clone(llvm::Function& function,
+                                                  llvm::ArrayRef<llvm::Type*> extra) {
   llvm::ValueToValueMapTy clones;
-  llvm::Function* const copy = clone_function(function, suffix, extra, clones);
+  llvm::Function* const copy = clone_function(function, ".slow", extra, clones);
+  llvm::Value* const bank = extra.empty() ? nullptr : copy->getArg(copy->arg_size() - 1);
+  for (llvm::CallBase* const call : joining_calls(function)) {
+    const auto found = clones.find(call);
+    if (found != clones.end()) retarget_slow(*llvm::cast<llvm::CallBase>(found->second), bank);
+  }
+  return copy;
+}
+
+// With `reach`, the function begins with a check for first executions. The clone has a further
+// parameter, an i1 that says whether the first observed regions of the caller show the call: then
+// the callee need not check. Where it is inlined, this is a constant.
+llvm::Function* AcyclicFunctions::make_fast_clone(llvm::Function& function,
+                                                  const std::vector<llvm::CallBase*>& joining,
+                                                  const RegionReach* reach) {
+  std::vector<llvm::Type*> extra;
+  if (reach != nullptr) extra.push_back(llvm::Type::getInt1Ty(function.getContext()));
+  llvm::ValueToValueMapTy clones;
+  llvm::Function* const copy = clone_function(function, ".fast", extra, clones);
   for (llvm::CallBase* const call : joining) {
     const auto found = clones.find(call);
     if (found == clones.end()) continue;
-    auto& clone = *llvm::cast<llvm::CallBase>(found->second);
-    if (observed) {
-      retarget_slow(clone, extra.empty() ? nullptr : copy->getArg(copy->arg_size() - 1));
-    } else {
-      retarget_fast(clone);
-    }
+    retarget_fast(*llvm::cast<llvm::CallBase>(found->second),
+                  reach != nullptr && reach->is_passed(*call->getParent()));
   }
+  if (reach == nullptr) return copy;
+  llvm::BasicBlock& entry = copy->getEntryBlock();
+  auto* const check = llvm::cast<llvm::BranchInst>(entry.getTerminator());
+  // The optimiser does not remove an atomic load.
+  auto* const budget = llvm::cast<llvm::Instruction>(
+      llvm::cast<llvm::ICmpInst>(check->getCondition())->getOperand(0));
+  llvm::BasicBlock* const start = check->getSuccessor(1);
+  llvm::BasicBlock* const test = entry.splitBasicBlock(budget, "telltale.test");
+  llvm::IRBuilder<> builder(entry.getTerminator());
+  builder.CreateCondBr(copy->getArg(copy->arg_size() - 1), start, test);
+  entry.getTerminator()->eraseFromParent();
   return copy;
 }
 
@@ -198,8 +227,7 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
   FirstExecutions& first = codegen.first_executions;
   std::vector<llvm::Type*> extra;
   if (first.are_observed()) extra.push_back(llvm::Type::getInt64Ty(function.getContext()));
-  llvm::Function* const slow = clones.slow =
-      make_clone(function, ".slow", joining_calls(function), true, extra);
+  llvm::Function* const slow = clones.slow = make_slow_clone(function, extra);
   slow->removeFnAttr(llvm::Attribute::AlwaysInline);
   slow->removeFnAttr(llvm::Attribute::InlineHint);
   if (!slow->hasFnAttribute(llvm::Attribute::OptimizeNone)) slow->addFnAttr(llvm::Attribute::Cold);
@@ -217,7 +245,7 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
   if (first.are_observed()) {
     FirstObservations::split_invokes(function);
     demote_values(function);
-    FirstObservations(function, unit_, codegen, FirstObservations::kLessThanEntry).emit();
+    FirstObservations(function, unit_, codegen, nullptr).emit();
     llvm::GlobalVariable* const budget = first.make_budget();
     forward_calls_if(
         function, *slow, [&](llvm::IRBuilderBase& at) { return first.emit_is_left(at, budget); },
@@ -229,9 +257,12 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
   for (llvm::CallInst* const call : marks_in(function, unit_)) erase_mark(*call);
   // Also those in the copies for first executions.
   const std::vector<llvm::CallBase*> joining = joining_calls(function);
+  std::optional<RegionReach> reach;
+  if (first.are_observed()) reach.emplace(function, unit_);
   if (needs_fast_clone_.contains(&function))
-    clones.fast = make_clone(function, ".fast", joining, false, {});
-  for (llvm::CallBase* const call : joining) retarget_fast(*call);
+    clones.fast = make_fast_clone(function, joining, reach.has_value() ? &*reach : nullptr);
+  for (llvm::CallBase* const call : joining)
+    retarget_fast(*call, reach.has_value() && reach->is_passed(*call->getParent()));
   const auto place = [&](llvm::IRBuilderBase& at) {
     return codegen.countdowns.region_countdown(at, nullptr);
   };

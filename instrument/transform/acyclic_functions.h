@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "codegen/codegen.h"
+#include "transform/region_reach.h"
 #include "transform/site_sampling.h"
 #include "translation_unit.h"
 
@@ -40,8 +41,9 @@ class AcyclicFunctions {
   void add_clone(const llvm::Function& function, const llvm::Function& copy) {
     scc_ids_[&copy] = scc_ids_.at(&function);
   }
-  // Registers a call through which the region extends, in code that is not observed.
-  void retarget_fast(llvm::CallBase& call);
+  // Registers a call through which the region extends, in code that is not observed. `is_passed`:
+  // the first observed regions show this call.
+  void retarget_fast(llvm::CallBase& call, bool is_passed);
   // The same in observed code. The callee counts in `bank`, an i64; null: there is one bank.
   void retarget_slow(llvm::CallBase& call, llvm::Value* bank);
   // Retargets the registered calls. Call when all functions have their clones.
@@ -54,9 +56,10 @@ class AcyclicFunctions {
   };
   bool body_preserves_countdown(const llvm::Function& function,
                                 const IsWeightless& is_weightless) const;
-  llvm::Function* make_clone(llvm::Function& function, const char* suffix,
-                             const std::vector<llvm::CallBase*>& joining, bool observed,
-                             llvm::ArrayRef<llvm::Type*> extra);
+  llvm::Function* make_slow_clone(llvm::Function& function, llvm::ArrayRef<llvm::Type*> extra);
+  llvm::Function* make_fast_clone(llvm::Function& function,
+                                  const std::vector<llvm::CallBase*>& joining,
+                                  const RegionReach* reach);
   std::vector<llvm::CallBase*> joining_calls(llvm::Function& function) const;
 
   const TranslationUnit& unit_;
@@ -69,6 +72,7 @@ class AcyclicFunctions {
     llvm::WeakTrackingVH call;
     bool observed = false;
     llvm::WeakTrackingVH bank;
+    bool is_passed = false;
   };
   std::vector<Retargeted> retargeted_calls_;
 };

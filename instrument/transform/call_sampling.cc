@@ -2,11 +2,14 @@
 
 #include <llvm/IR/InstIterator.h>
 
+#include <optional>
+
 #include "analysis/ir_marks.h"
 #include "codegen/cold_functions.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 #include "transform/first_observations.h"
+#include "transform/region_reach.h"
 
 namespace telltale::instrument {
 namespace {
@@ -47,13 +50,16 @@ llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUni
   if (codegen.first_executions.are_observed()) {
     FirstObservations::split_invokes(function);
     demote_values(function);
-    FirstObservations(function, unit, codegen, FirstObservations::kLessThanEntry).emit();
+    FirstObservations(function, unit, codegen, nullptr).emit();
   }
   for (llvm::CallInst* const call : marks_in(function, unit)) erase_mark(*call);
+  std::optional<RegionReach> reach;
+  if (codegen.first_executions.are_observed()) reach.emplace(function, unit);
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
     if (call != nullptr && acyclic_functions.can_extend_region(*call))
-      acyclic_functions.retarget_fast(*call);
+      acyclic_functions.retarget_fast(*call,
+                                      reach.has_value() && reach->is_passed(*call->getParent()));
   }
   insert_call_check(function, *sampled, unit, codegen);
   return sampled;

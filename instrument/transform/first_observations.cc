@@ -1,7 +1,6 @@
 #include "transform/first_observations.h"
 
 #include <llvm/ADT/DepthFirstIterator.h>
-#include <llvm/Analysis/BlockFrequencyInfo.h>
 #include <llvm/Analysis/BranchProbabilityInfo.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
@@ -15,6 +14,7 @@
 #include <utility>
 
 #include "analysis/ir_marks.h"
+#include "analysis/plain_conditions.h"
 #include "transform/cloning.h"
 
 namespace telltale::instrument {
@@ -26,35 +26,10 @@ using llvm::BasicBlock;
 // estimated at 50 %, a comparison with a null pointer at 37 %. Or if it is taken when a number
 // equals a constant (Ball and Larus, Branch Prediction for Free, PLDI 1993).
 constexpr std::uint32_t kRarePercent = 40;
-// Code outside of hot loops is executed less often than them by this factor.
-constexpr std::uint64_t kHotLoop = 8;
 
 bool can_be_counted(const Mark& mark) {
   return mark.scheme != Scheme::kBounds && !mark.sites.empty();
 }
-
-// While it exists, conditions are not results of marks, which the heuristics do not know.
-class PlainConditions {
- public:
-  PlainConditions(llvm::Function& function, const TranslationUnit& unit) {
-    for (BasicBlock& block : function) {
-      auto* const branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
-      if (branch == nullptr || !branch->isConditional()) continue;
-      auto* const mark = llvm::dyn_cast<llvm::CallInst>(branch->getCondition());
-      if (mark == nullptr || mark_of(*mark, unit) == nullptr) continue;
-      branch->setCondition(mark->getArgOperand(1));
-      changed_.emplace_back(branch, mark);
-    }
-  }
-  PlainConditions(const PlainConditions&) = delete;
-  PlainConditions& operator=(const PlainConditions&) = delete;
-  ~PlainConditions() {
-    for (const auto& [branch, mark] : changed_) branch->setCondition(mark);
-  }
-
- private:
-  std::vector<std::pair<llvm::BranchInst*, llvm::CallInst*>> changed_;
-};
 
 bool is_equality(const BasicBlock& before, const BasicBlock& block, const TranslationUnit& unit) {
   const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(before.getTerminator());
@@ -75,19 +50,13 @@ bool is_equality(const BasicBlock& before, const BasicBlock& block, const Transl
 }  // namespace
 
 FirstObservations::FirstObservations(llvm::Function& function, const TranslationUnit& unit,
-                                     Codegen& codegen, Where where)
+                                     Codegen& codegen, const RegionReach* reach)
     : unit_(unit), codegen_(codegen) {
   std::optional<PlainConditions> plain(std::in_place, function, unit);
   llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
   const llvm::BranchProbabilityInfo probabilities(function, loops);
-  const llvm::BlockFrequencyInfo frequencies(function, probabilities, loops);
   plain.reset();
-  const auto frequency = [&](const BasicBlock& block) {
-    return frequencies.getBlockFreq(&block).getFrequency();
-  };
-  std::uint64_t hottest = 0;
-  for (const BasicBlock& block : function) hottest = std::max(hottest, frequency(block));
   std::set<const BasicBlock*> rare;
   const auto is_rare = [&](const llvm::DomTreeNode& node) {
     if (node.getIDom() == nullptr) return false;
@@ -101,8 +70,8 @@ FirstObservations::FirstObservations(llvm::Function& function, const Translation
   for (const llvm::DomTreeNode* const node : llvm::depth_first(dominators.getRootNode())) {
     BasicBlock& block = *node->getBlock();
     if (unit.options.adaptive_blocks && is_rare(*node)) rare.insert(&block);
-    const bool is_outside = where == kLessThanLoops && frequency(block) <= hottest / kHotLoop;
-    if (block.isEHPad() || (!rare.contains(&block) && !is_outside)) continue;
+    const bool is_not_passed = reach != nullptr && !reach->is_passed(block);
+    if (block.isEHPad() || (!rare.contains(&block) && !is_not_passed)) continue;
     Place place;
     place.block = &block;
     for (llvm::Instruction& instruction : block) {

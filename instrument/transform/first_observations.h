@@ -9,19 +9,18 @@
 #include <vector>
 
 #include "codegen/codegen.h"
+#include "transform/region_reach.h"
 #include "translation_unit.h"
 
 namespace telltale::instrument {
 
 class FirstObservations {
  public:
-  // Which blocks: those that are executed less often than the header of their innermost loop (the
-  // entry, outside of loops), or also those outside of the function's hot loops.
-  enum Where : bool { kLessThanEntry, kLessThanLoops };
-
-  // Chooses the blocks; `function` is not yet changed by sampling.
+  // Chooses blocks; `function` is not yet changed by sampling. Those that edges lead to which are
+  // rare by LLVM's heuristics, if the unit's options ask for them, and those that `reach`, unless
+  // it is null, says the first observed regions may not show: behind loops, cases of a switch.
   FirstObservations(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
-                    Where where);
+                    const RegionReach* reach);
   // Splits blocks that end with an invoke before it: the result of an invoke has one definition, so
   // these are not copied. Call before values are demoted.
   static void split_invokes(llvm::Function& function);

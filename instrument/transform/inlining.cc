@@ -13,6 +13,7 @@
 
 #include "analysis/ir_marks.h"
 #include "transform/acyclic_functions.h"
+#include "transform/constant_arguments.h"
 
 namespace telltale::instrument {
 namespace {
@@ -152,7 +153,9 @@ class Inliner {
       costs_[&caller].units += costs_[callee].units;
       changed = true;
     }
-    if (changed) weigh(caller);
+    if (!changed) return;
+    fold_constant_arguments(caller, unit_);
+    weigh(caller);
   }
 
   llvm::Module& module_;

@@ -22,6 +22,7 @@
 #include "transform/first_observations.h"
 #include "transform/loop_unrolling.h"
 #include "transform/region_countdown.h"
+#include "transform/region_reach.h"
 
 namespace telltale::instrument {
 namespace {
@@ -65,7 +66,8 @@ class RegionSampler {
       headers_.insert(block->getTerminator()->getSuccessor(number));
     find_sites_ahead();
     if (first_.are_observed()) {
-      first_observations_.emplace(function_, unit_, codegen_, FirstObservations::kLessThanLoops);
+      reach_.emplace(function_, unit_, merged_edges_);
+      first_observations_.emplace(function_, unit_, codegen_, &*reach_);
       bank_ = new llvm::AllocaInst(llvm::Type::getInt64Ty(function_.getContext()), 0,
                                    "telltale.bank", function_.getEntryBlock().begin());
     }
@@ -364,7 +366,7 @@ class RegionSampler {
         if (!has_sites(instruction)) continue;
         if (mark_of(instruction, unit_) == nullptr) {
           auto& call = llvm::cast<llvm::CallBase>(instruction);
-          acyclic_functions_.retarget_fast(call);
+          acyclic_functions_.retarget_fast(call, reach_.has_value() && reach_->is_passed(*block));
           llvm::CallBase* const slow = clones_.slow_clone(&call);
           llvm::IRBuilder<> builder(slow);
           acyclic_functions_.retarget_slow(*slow, emit_bank(builder));
@@ -376,7 +378,8 @@ class RegionSampler {
     }
     if (first_observations_.has_value()) {
       for (llvm::CallBase* const call : first_observations_->emit()) {
-        if (acyclic_functions_.can_extend_region(*call)) acyclic_functions_.retarget_fast(*call);
+        if (acyclic_functions_.can_extend_region(*call))
+          acyclic_functions_.retarget_fast(*call, false);
       }
     }
     for (const auto& [fast, slow] : both) {
@@ -398,6 +401,7 @@ class RegionSampler {
   RegionCountdown countdown_;
   FirstExecutions& first_;
   std::optional<FirstObservations> first_observations_;
+  std::optional<RegionReach> reach_;
   llvm::AllocaInst* bank_ = nullptr;  // of the region that is observed; null: there is one bank
   BackEdges back_edges_;
   std::set<Edge> merged_edges_;  // back edges at which no region begins

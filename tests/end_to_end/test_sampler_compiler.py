@@ -425,6 +425,17 @@ class Driver(SamplerCase):
                       done.stderr)
         self.assertRegex(done.stderr, r"; functions [1-9]\d*, of them without copies 0; regions [1-9]\d*, of them without sites \d+, with one \d+")
 
+    def test_generic_code_is_cloned_for_its_variant_only(self):
+        """Regions: the entry and the loops of main, and in each variant the entry and the loop that its constant selects."""
+        words = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "variants.c", "-o")
+        self.run_reported(build(self.path("exact"), NEWEST, "-fno-sample", *words[:-1]))
+        exact = [rows for _, rows in samples(self.report)]
+        for release in RELEASES:
+            done = compile_with(release, "-fshow-stats", *words, self.path("variants"))
+            self.assertIn("; functions 3, of them without copies 0; regions 8,", done.stderr)
+            self.assertEqual(self.run_reported(self.path("variants"), SAMPLER_SPARSITY="1").stdout, "39 -30\n")
+            self.assertEqual([rows for _, rows in samples(self.report)], exact)
+
 
 if __name__ == "__main__":
     unittest.main()

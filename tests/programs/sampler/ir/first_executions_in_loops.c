@@ -1,0 +1,55 @@
+// The first executions of a loop are observed in its first regions. Its blocks have no budgets of their own, however many
+// hotter loops the function has, and the functions that it calls do not compare theirs. Code behind loops has budgets.
+// FLAGS: -w -fsampler-scheme=branches -fsampler-adaptive -fthreads
+int number_of(int i);
+void report(int found);
+
+// CHECK-LABEL: define{{.*}} i32 @search(
+// CHECK-NOT: {{^}}telltale.rare
+// CHECK: call i32 @hash.fast({{.*}}, i1 true)
+// CHECK-NOT: {{^}}telltale.rare
+// CHECK: {{^}}telltale.rare{{.*}} preds = %for.end
+// CHECK-NOT: {{^}}telltale.rare
+// CHECK: call i32 @hash.fast({{.*}}, i1 true)
+// CHECK-NOT: {{^}}telltale.rare
+// CHECK: {{^}}telltale.rare{{.*}} preds = %for.end
+// CHECK-NOT: {{^}}telltale.rare
+// CHECK: {{^}}telltale.rare{{.*}} preds = %for.end
+// CHECK-NOT: {{^}}telltale.rare
+// CHECK: {{^}}telltale.rare{{.*}} preds = %for.end
+// CHECK-NOT: {{^}}telltale.rare
+// CHECK: {{^}}telltale.rare{{.*}} preds = %sw.epilog
+// CHECK-NOT: {{^}}telltale.rare
+// CHECK: {{^}}telltale.rare{{.*}} preds = %if.then
+// CHECK-NOT: {{^}}telltale.rare
+
+// CHECK-LABEL: define{{.*}} i32 @hash.fast(
+// CHECK: br i1 %{{[0-9]+}}, label %{{.*}}, label %telltale.test
+// CHECK: telltale.test:
+// CHECK: [[BUDGET:%[0-9]+]] = load atomic i8, ptr {{.*}}budgets{{.*}} monotonic
+// CHECK: [[IS_LEFT:%[0-9]+]] = icmp ne i8 [[BUDGET]], 0
+// CHECK: br i1 [[IS_LEFT]], label %telltale.instead
+static int hash(int number) {
+  if (number & 1) return number * 3;
+  return number * 5;
+}
+
+int search(int mode, int n) {
+  int found = 0;
+  switch (mode) {
+    case 1:
+      for (int i = 0; i < n; ++i) {
+        if (number_of(i) == 1) found += hash(number_of(i));
+      }
+      break;
+    case 2:
+      for (int i = 0; i < n; ++i) {
+        for (int k = 0; k < n; ++k) {
+          for (int l = 0; l < n; ++l) found += hash(number_of(i + k + l));
+        }
+      }
+      break;
+  }
+  if (found > 7) report(found);
+  return found;
+}
