@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -71,8 +72,13 @@ struct DecodeEnd {
 
 namespace detail {
 
-// Decodes one event; `in` is at its first byte. Calls `emit(head, record)` if it is complete. False
-// if not; `in` is then after its last readable field.
+// Reads the fields of an event of `kind` that follow its first byte and its time. They are not
+// needed, so one function does for all visitors.
+void skip_fields(LebCursor& in, BufferBases& bases, const Layout& layout, uint8_t first,
+                 ListRoom& room, EventKind kind);
+
+// Decodes one event; `in` is at its first byte. Calls `emit(head, record)` if it is complete and
+// emit takes such a record. False if not; `in` is then after its last readable field.
 template <typename Emit>
 [[gnu::always_inline]] inline bool decode_event(LebCursor& in, BufferBases& bases,
                                                 const Layout& layout, ListRoom& room,
@@ -87,13 +93,17 @@ template <typename Emit>
   }
   FieldReader reader(in, bases, layout, first, room);
   if (layout.events.has_time[first]) reader.running_time();
-  with_record_of(static_cast<EventKind>(kind), [&](auto&& record) {
-    fields(reader, record);
-    if (!in.ok()) return;
-    const EventHead head{
-        static_cast<EventKind>(kind), first, bases.time, offset,
-        Bytes(reinterpret_cast<const std::byte*>(begin), static_cast<size_t>(in.data() - begin))};
-    emit(head, record);
+  with_record_of(static_cast<EventKind>(kind), [&]<typename Record>(Record&& record) {
+    if constexpr (std::invocable<Emit&, const EventHead&, const Record&>) {
+      fields(reader, record);
+      if (!in.ok()) return;
+      const EventHead head{
+          static_cast<EventKind>(kind), first, bases.time, offset,
+          Bytes(reinterpret_cast<const std::byte*>(begin), static_cast<size_t>(in.data() - begin))};
+      emit(head, record);
+    } else {
+      skip_fields(in, bases, layout, first, room, static_cast<EventKind>(kind));
+    }
   });
   return in.ok();
 }
@@ -173,9 +183,10 @@ DecodeEnd decode_buffer(Bytes events, BufferBases bases, uint64_t file_offset, c
     }
     const BufferBases before = bases;
     const bool read = detail::decode_event(
-        in, bases, layout, room, file_offset, [&](const EventHead& head, const auto& record) {
-          if constexpr (requires { visitor.event(head, record); }) visitor.event(head, record);
-        });
+        in, bases, layout, room, file_offset,
+        [&](const EventHead& head, const auto& record)
+          requires requires { visitor.event(head, record); }
+        { visitor.event(head, record); });
     if (!read) {
       bases.time = before.time;
       break;
