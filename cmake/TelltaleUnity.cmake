@@ -6,7 +6,7 @@ option(TELLTALE_UNITY "compile several sources of a folder as one" OFF)
 # Sources at a time. After a change to one of them all are compiled; verbs change most often.
 set(telltale_unity_size 16)
 set(telltale_unity_size_cli/study 10)
-set(telltale_unity_size_cli/verbs 10)
+set(telltale_unity_size_cli/verbs 7)
 set(telltale_unity_size_import/csi 11)
 # Eight, because what g++ inlines in the decoders' loops should not change.
 set(telltale_unity_size_analysis/calls 8)
