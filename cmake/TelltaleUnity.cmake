@@ -3,18 +3,31 @@
 # asks for it: clang's builds compile each source alone, so a source that lacks an include does not pass, and their
 # compile_commands.json names each source for clang-tidy.
 option(TELLTALE_UNITY "compile several sources of a folder as one" OFF)
-# Sources at a time: more save little, and after a change to one of them all are compiled. Verbs change most often.
-set(telltale_unity_size 8)
-set(telltale_unity_size_cli/verbs 4)
-# Here one unit takes about a second less than two. Not for the decoders' loops: what g++ inlines there should not change.
-foreach(folder analysis/paths analysis/runtime cli/options cli/study collect/server collect/store import/sampler model output/dump
-               output/table program report/paths report/runtime)
-  set(telltale_unity_size_${folder} 16)
+# Sources at a time. After a change to one of them all are compiled; verbs change most often.
+set(telltale_unity_size 16)
+set(telltale_unity_size_cli/study 10)
+set(telltale_unity_size_cli/verbs 7)
+set(telltale_unity_size_import/csi 11)
+# Eight, because what g++ inlines in the decoders' loops should not change.
+set(telltale_unity_size_analysis/calls 8)
+set(telltale_unity_size_formats/sampler 8)
+set(telltale_unity_size_formats/xray 8)
+# All of them: one unit takes one to two seconds less than two.
+foreach(folder analysis/runtime cli/record collect output report)
+  set(telltale_unity_size_${folder} 64)
+endforeach()
+# Small folders that are compiled with another one.
+foreach(pair analysis/sites:analysis/paths cli/collect:cli/record cli/compat:cli/record cli/help:cli/record
+             collect/client:collect collect/log:collect output/flame:output output/table:output output/tree:output
+             report/schemas:report report/sites:report)
+  string(REPLACE ":" ";" pair ${pair})
+  list(GET pair 0 folder)
+  list(GET pair 1 telltale_unity_with_${folder})
 endforeach()
 
-# telltale_unity(TARGET SOURCES...): sources of one folder are compiled together, at most telltale_unity_size of them (telltale_unity_size_FOLDER, if set). So
-# names in anonymous namespaces have to differ within a folder. Sources with the property SKIP_UNITY_BUILD_INCLUSION are
-# compiled alone.
+# telltale_unity(TARGET SOURCES...): sources of one folder, and of those that are compiled with it, are compiled together, at
+# most telltale_unity_size of them (telltale_unity_size_FOLDER, if set). So names in anonymous namespaces have to differ
+# within a unit. Sources with the property SKIP_UNITY_BUILD_INCLUSION are compiled alone.
 function(telltale_unity target)
   if(NOT TELLTALE_UNITY)
     return()
@@ -22,20 +35,21 @@ function(telltale_unity target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # g++ takes the sources of a unit for headers, whose types must not have members of anonymous types.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
-  set(previous "")
   foreach(source IN LISTS ARGN)
     get_filename_component(folder ${source} DIRECTORY)
-    if(NOT folder STREQUAL previous)
-      set(count 0)
-      set(previous ${folder})
-    endif()
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src ${folder})
+    if(DEFINED telltale_unity_with_${name})
+      set(name ${telltale_unity_with_${name}})
+    endif()
     set(size ${telltale_unity_size})
     if(DEFINED telltale_unity_size_${name})
       set(size ${telltale_unity_size_${name}})
     endif()
-    math(EXPR batch "${count} / ${size}")
-    math(EXPR count "${count} + 1")
+    if(NOT DEFINED count_${name})
+      set(count_${name} 0)
+    endif()
+    math(EXPR batch "${count_${name}} / ${size}")
+    math(EXPR count_${name} "${count_${name}} + 1")
     string(REGEX REPLACE "[./]+" "_" group ${name}_${batch})
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
   endforeach()

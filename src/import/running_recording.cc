@@ -107,7 +107,7 @@ class RunningCalls {
 };
 static_assert(EventSource<RunningCalls>);
 
-std::string estimate_note(const RunningCalls& calls) {
+std::string running_note(const RunningCalls& calls) {
   return fmt::format("times are those on a processor: less {} in which threads waited",
                      show_duration(calls.clock().to_ns_f(static_cast<double>(calls.waited()))));
 }
@@ -120,7 +120,7 @@ Result<std::unique_ptr<const Recording>> without_waiting(std::unique_ptr<const R
     return usage_error(
         fmt::format("--running needs calls with times, and {} has none", recorded->noun()));
   auto running = std::make_unique<EstimatedRecording<RunningCalls>>(std::move(recorded),
-                                                                    estimate_note, workers);
+                                                                    running_note, workers);
   if (running->calls().waited() == 0) return running->take_recorded();
   return running;
 }

@@ -36,7 +36,7 @@ std::string consent_path() {
   return folder.empty() ? "" : folder + sampler::kConsentFile;
 }
 
-std::string read_text(const std::string& path) {
+std::string text_in(const std::string& path) {
   const Result<InputFile> file = InputFile::open(path);
   if (!file) return {};
   return {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()};
@@ -49,7 +49,7 @@ Result<void> remember(const std::string& application, Consent consent) {
   if (auto made = collect::make_folder(std::filesystem::path(path).parent_path().string()); !made)
     return made;
   const std::string_view word = consent == Consent::on ? "on" : "off";
-  return collect::replace_file(path, fmt::format("{} {}\n{}", application, word, read_text(path)));
+  return collect::replace_file(path, fmt::format("{} {}\n{}", application, word, text_in(path)));
 }
 
 // A line from the terminal, in lower case; empty at its end.
@@ -69,7 +69,7 @@ Consent read_consent(const std::string& application) {
   if (wish == "off" || wish == "0") return Consent::off;
   const std::string path = consent_path();
   if (path.empty()) return Consent::unsaid;
-  const std::string text = read_text(path);
+  const std::string text = text_in(path);
   return sampler::consent_of(text.data(), text.size(), application.c_str());
 }
 

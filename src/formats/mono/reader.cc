@@ -124,6 +124,12 @@ std::optional<BufferHeader> read_buffer_header(Bytes file, uint64_t offset) {
   return header;
 }
 
+void detail::skip_fields(LebCursor& in, BufferBases& bases, const Layout& layout, uint8_t first,
+                         ListRoom& room, EventKind kind) {
+  FieldReader reader(in, bases, layout, first, room);
+  with_record_of(kind, [&](auto&& record) { fields(reader, record); });
+}
+
 void SkippedMethods::add_rows(BufferBases& bases, const Layout& layout) {
   ListRoom room;
   for (const Bytes row : rows_) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -71,8 +72,13 @@ struct DecodeEnd {
 
 namespace detail {
 
-// Decodes one event; `in` is at its first byte. Calls `emit(head, record)` if it is complete. False
-// if not; `in` is then after its last readable field.
+// Reads the fields of an event of `kind` that follow its first byte and its time. They are not
+// needed, so one function does for all visitors.
+void skip_fields(LebCursor& in, BufferBases& bases, const Layout& layout, uint8_t first,
+                 ListRoom& room, EventKind kind);
+
+// Decodes one event; `in` is at its first byte. Calls `emit(head, record)` if it is complete and
+// emit takes such a record. False if not; `in` is then after its last readable field.
 template <typename Emit>
 [[gnu::always_inline]] inline bool decode_event(LebCursor& in, BufferBases& bases,
                                                 const Layout& layout, ListRoom& room,
@@ -87,13 +93,21 @@ template <typename Emit>
   }
   FieldReader reader(in, bases, layout, first, room);
   if (layout.events.has_time[first]) reader.running_time();
-  with_record_of(static_cast<EventKind>(kind), [&](auto&& record) {
-    fields(reader, record);
-    if (!in.ok()) return;
-    const EventHead head{
-        static_cast<EventKind>(kind), first, bases.time, offset,
-        Bytes(reinterpret_cast<const std::byte*>(begin), static_cast<size_t>(in.data() - begin))};
-    emit(head, record);
+  with_record_of(static_cast<EventKind>(kind), [&]<typename Record>(Record&& record) {
+    constexpr bool kTaken = std::invocable<Emit&, const EventHead&, const Record&>;
+    // There may be millions of these: they are worth their own code even if they are skipped.
+    if constexpr (kTaken || std::same_as<Record, Alloc> || std::same_as<Record, Clause>) {
+      fields(reader, record);
+      if constexpr (kTaken) {
+        if (!in.ok()) return;
+        const EventHead head{static_cast<EventKind>(kind), first, bases.time, offset,
+                             Bytes(reinterpret_cast<const std::byte*>(begin),
+                                   static_cast<size_t>(in.data() - begin))};
+        emit(head, record);
+      }
+    } else {
+      skip_fields(in, bases, layout, first, room, static_cast<EventKind>(kind));
+    }
   });
   return in.ok();
 }
@@ -121,6 +135,11 @@ class SkippedMethods {
   static constexpr size_t kMost = 4096;
   void add_rows(BufferBases& bases, const Layout& layout);
   std::vector<Bytes> rows_;
+};
+
+template <typename Visitor, typename Record>
+concept TakesRecord = requires(Visitor& visitor, const EventHead& head, const Record& record) {
+  visitor.event(head, record);
 };
 
 // The reason why a cursor stopped at an event. `first_byte`: of that event.
@@ -172,10 +191,15 @@ DecodeEnd decode_buffer(Bytes events, BufferBases bases, uint64_t file_offset, c
       }
     }
     const BufferBases before = bases;
-    const bool read = detail::decode_event(
-        in, bases, layout, room, file_offset, [&](const EventHead& head, const auto& record) {
-          if constexpr (requires { visitor.event(head, record); }) visitor.event(head, record);
-        });
+    const bool read =
+        detail::decode_event(in, bases, layout, room, file_offset,
+                             [&]<typename Record>(const EventHead& head, const Record& record)
+                               requires TakesRecord<Visitor, Record>
+                             {
+                               // The condition is for visitors without any event().
+                               if constexpr (requires { visitor.event(head, record); })
+                                 visitor.event(head, record);
+                             });
     if (!read) {
       bases.time = before.time;
       break;

@@ -45,8 +45,10 @@ class SkimRun {
   // Decodes common events of one kind, up to one that is not; the cursor is then at that event. The
   // running method is not updated. Calls
   //   use.allocation(time, type, size), use.heap_object(time, type, size), use.clause(time, type)
+  // of which `use` need not have all.
   template <typename Use>
   void play(Use& use) {
+    if (!takes<Use>(*in_.data())) return skip();
 #ifdef TELLTALE_HAS_BMI2
     if (LebBmi2::is_fast()) return play_bmi2(use);
 #endif
@@ -57,6 +59,8 @@ class SkimRun {
   void play_portably(Use& use) {
     play_with<LebPortable>(use);
   }
+  // Reads only the times, also of events that the caller of play() does not take.
+  void skip();
 
  private:
   // The bytes of an event that are read at once, from its first number on.
@@ -67,6 +71,18 @@ class SkimRun {
   static constexpr std::ptrdiff_t kFarFromEnd = 80;
   static constexpr unsigned kMostBytes = 8;      // of a number that is read here
   static constexpr unsigned kMostLebBytes = 10;  // of any number
+
+  template <typename Use>
+  static constexpr bool kTakesAllocations = requires(Use& use) { use.allocation(0U, 0U, 0U); };
+  template <typename Use>
+  static constexpr bool kTakesHeapObjects = requires(Use& use) { use.heap_object(0U, 0U, 0U); };
+  template <typename Use>
+  static constexpr bool kTakesClauses = requires(Use& use) { use.clause(0U, uint8_t{}); };
+  template <typename Use>
+  static bool takes(uint8_t first) {
+    if (first == kHeapObjectByte) return kTakesHeapObjects<Use>;
+    return first == kClauseByte ? kTakesClauses<Use> : kTakesAllocations<Use>;
+  }
 
 #ifdef TELLTALE_HAS_BMI2
   template <typename Use>
@@ -82,11 +98,11 @@ class SkimRun {
     last_word_ = begin + (left - static_cast<std::ptrdiff_t>(sizeof(uint64_t)));
     const uint8_t* const stop = begin + (left - kFarFromEnd);
     if (*begin == kHeapObjectByte) {
-      play_heap_objects<Leb>(begin, stop, use);
+      if constexpr (kTakesHeapObjects<Use>) play_heap_objects<Leb>(begin, stop, use);
     } else if (*begin == kClauseByte) {
-      play_clauses<Leb>(begin, stop, use);
+      if constexpr (kTakesClauses<Use>) play_clauses<Leb>(begin, stop, use);
     } else {
-      play_allocations<Leb>(begin, stop, use);
+      if constexpr (kTakesAllocations<Use>) play_allocations<Leb>(begin, stop, use);
     }
   }
 

@@ -11,9 +11,9 @@ namespace telltale::xray {
 namespace {
 
 // The codec that reads the fields of a basic record (record_fields.h).
-class FieldReader {
+class BasicRecordReader {
  public:
-  FieldReader(Bytes record, std::endian order, uint16_t version)
+  BasicRecordReader(Bytes record, std::endian order, uint16_t version)
       : record_(record), order_(order), version_(version) {}
 
   [[nodiscard]] uint16_t version() const { return version_; }
@@ -42,7 +42,7 @@ Result<BasicRecord> read_basic_record(Cursor& in, uint16_t version) {
   const auto type = Cursor(raw, in.order()).read<uint16_t>("type");
   if (type == static_cast<uint16_t>(BasicRecordType::argument))
     record.type = BasicRecordType::argument;
-  FieldReader reader(raw, in.order(), version);
+  BasicRecordReader reader(raw, in.order(), version);
   fields(reader, record);
   if (record.type == BasicRecordType::argument) return record;
   if (type != static_cast<uint16_t>(BasicRecordType::normal)) {

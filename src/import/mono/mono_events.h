@@ -12,6 +12,7 @@
 #include "base/problem.h"
 #include "formats/mono/reader.h"
 #include "import/mono/mono_methods.h"
+#include "import/mono/mono_times.h"
 #include "model/events.h"
 #include "model/runtime_events.h"
 
@@ -50,30 +51,29 @@ static_assert(IgnoresCalls<IgnoreEvents>);
 // A visitor that emits the events of one thread's buffers as model events. Lives for one shard at
 // most. `address_tag` distinguishes addresses of several files (processes).
 template <typename Sink>
-class MonoToEvents {
+class MonoToEvents : public MonoTimes {
   using Function = typename EventRun<Sink>::Function;
 
  public:
   // Emits no event earlier than `first` and no call earlier than `floor`.
   MonoToEvents(Sink& sink, const MonoMethods& methods, const mono::Layout& layout,
                uint64_t address_tag, Ticks first, Ticks floor)
-      : sink_(sink),
+      : MonoTimes(floor),
+        sink_(sink),
         methods_(methods),
         functions_(methods),
         layout_(layout),
         tag_(address_tag),
-        floor_(floor),
         first_(first),
         wants_stacks_(details_for(sink).stacks) {}
 
   void calls(mono::CallRun& run) {
     if constexpr (IgnoresCalls<Sink>) {
-      CallSkipper skip;
-      play_calls(run, skip);
+      this->skip_calls(run);
     } else {
       EventRun<Sink> to(sink_);
       CallEmitter emitter{to, recent_, functions_};
-      play_calls(run, emitter);
+      this->play_calls(run, emitter);
       to.end(emitter.events, emitter.latest);
     }
   }
@@ -345,13 +345,10 @@ class MonoToEvents {
     if (r.kind <= 2) sink_.on(SyncEvent{advance(head), static_cast<SyncEvent::Kind>(r.kind)});
   }
 
-  [[nodiscard]] Ticks floor() const { return floor_; }
   // Reports to the sink that the rest of a buffer is missing.
   void lose(uint64_t bytes, std::string_view reason) {
     sink_.loss(LossEvent{floor_, bytes, reason});
   }
-  // Returns true once if a call's time stamp was earlier than that of the event before it.
-  bool take_went_back() { return std::exchange(went_back_, false); }
 
  private:
   // Emits calls with the sink's own method ids.
@@ -396,57 +393,29 @@ class MonoToEvents {
       }
     }
   };
-  // Reads only the times of calls.
-  struct CallSkipper {
-    void enter(Ticks, uint64_t) {}
-    void leave(Ticks, uint64_t) {}
-    void exception_leave(Ticks, uint64_t) {}
-    void leaf(Ticks, Ticks, uint64_t) {}
-    void call(const mono::TimedCall&) {}
-  };
-  template <typename Emitter>
-  [[gnu::always_inline]] void play_calls(mono::CallRun& run, Emitter& emitter) {
-    for (bool more = true; more;) {
-      if (run.time() >= floor_) [[likely]] {
-        run.play(emitter);
-        floor_ = run.time();
-      }
-      std::optional<mono::TimedCall> call = run.next();
-      more = call.has_value();
-      if (more) {
-        hold(*call);
-        emitter.call(*call);
-      }
-    }
-  }
   // Emits events without the parts that the sink does not use.
   struct Skimmer {
     Sink& sink;
     uint64_t tag;
     Ticks floor;
 
-    [[gnu::always_inline]] void allocation(Ticks time, uint64_t type, uint64_t bytes) {
-      if constexpr (handles<Sink, AllocationEvent>)
-        sink.on(AllocationEvent{advance(time), TypeId{type ^ tag}, {}, bytes, {}});
+    [[gnu::always_inline]] void allocation(Ticks time, uint64_t type, uint64_t bytes)
+      requires handles<Sink, AllocationEvent>
+    {
+      sink.on(AllocationEvent{advance(time), TypeId{type ^ tag}, {}, bytes, {}});
     }
-    [[gnu::always_inline]] void heap_object(Ticks time, uint64_t type, uint64_t bytes) {
-      if constexpr (handles<Sink, HeapObjectEvent>)
-        sink.on(HeapObjectEvent{advance(time), {}, TypeId{type ^ tag}, bytes, 0, {}});
+    [[gnu::always_inline]] void heap_object(Ticks time, uint64_t type, uint64_t bytes)
+      requires handles<Sink, HeapObjectEvent>
+    {
+      sink.on(HeapObjectEvent{advance(time), {}, TypeId{type ^ tag}, bytes, 0, {}});
     }
-    [[gnu::always_inline]] void clause(Ticks time, uint8_t kind) {
-      if constexpr (handles<Sink, ClauseEvent>)
-        sink.on(ClauseEvent{advance(time), static_cast<ClauseEvent::Kind>(kind), 0, {}, {}});
+    [[gnu::always_inline]] void clause(Ticks time, uint8_t kind)
+      requires handles<Sink, ClauseEvent>
+    {
+      sink.on(ClauseEvent{advance(time), static_cast<ClauseEvent::Kind>(kind), 0, {}, {}});
     }
     [[gnu::always_inline]] Ticks advance(Ticks time) { return floor = std::max(floor, time); }
   };
-  // Clamps the time of a call to that of the event before it.
-  void hold(mono::TimedCall& call) {
-    if (call.time < floor_) {
-      went_back_ = true;
-      call.time = floor_;
-    }
-    floor_ = call.time;
-  }
   Ticks advance(const mono::EventHead& head) {
     floor_ = std::max(floor_, head.time);
     return floor_;
@@ -477,10 +446,8 @@ class MonoToEvents {
   RecentMethods<Function> recent_;
   const mono::Layout& layout_;
   uint64_t tag_;
-  Ticks floor_;
   Ticks first_;
   bool wants_stacks_;
-  bool went_back_ = false;
   std::vector<FunctionId> stack_;
   std::vector<ObjectsMoved::Move> moves_;
   std::vector<HeapObjectEvent::Reference> references_;

@@ -274,6 +274,12 @@ uint64_t MonoRecording::shard_bytes(size_t stream, size_t shard) const {
   return bytes;
 }
 
+void MonoRecording::add_went_back(const File& file, const mono::BufferFrame& frame,
+                                  ProblemLog& problems) {
+  problems.add({Problem::Kind::oddity, frame.offset, file.input.name(), "Buffer",
+                "the times of calls go backwards; they are held until the clock has caught up", 0});
+}
+
 Ticks MonoRecording::first_buffer_time() const {
   const auto& buffers = files_.front()->frames.buffers;
   return buffers.empty() ? 0 : buffers.front().header.time_base;

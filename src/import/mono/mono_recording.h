@@ -128,6 +128,7 @@ class MonoRecording {
     std::vector<Place> buffers;
     std::vector<size_t> shard_starts;
   };
+  static void add_went_back(const File& file, const mono::BufferFrame& frame, ProblemLog& problems);
   class Builder;
   friend class Builder;
   struct LazyTypes;
@@ -164,11 +165,7 @@ void MonoRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& pr
       emit(sink, PieceEvent{frame.header.time_base, offset, stream, streams_[stream].thread.tid,
                             address_bits()});
       const mono::DecodeEnd end = file.decode(frame, visitor);
-      if (visitor.take_went_back()) {
-        problems.add(
-            {Problem::Kind::oddity, frame.offset, file.input.name(), "Buffer",
-             "the times of calls go backwards; they are held until the clock has caught up", 0});
-      }
+      if (visitor.take_went_back()) add_went_back(file, frame, problems);
       if (!end.error) continue;
       Problem problem = mono::decode_problem(end, frame, file.input.name());
       visitor.lose(problem.lost_bytes, problem.message);

@@ -6,13 +6,13 @@
 namespace telltale {
 namespace {
 
-struct Description {
+struct MeasureDescription {
   Measure measure;
   std::string_view name;
   TreeUnits units;
 };
 
-constexpr auto kMeasures = std::to_array<Description>({
+constexpr auto kMeasures = std::to_array<MeasureDescription>({
     {Measure::time, "time", {}},
     {Measure::alloc_bytes, "alloc-bytes", {"alloc_objects", "alloc_space", "bytes", "bytes"}},
     {Measure::alloc_count, "alloc-count", {"alloc_objects", "objects", "count", "count"}},
@@ -26,29 +26,29 @@ constexpr auto kMeasures = std::to_array<Description>({
 }  // namespace
 
 std::optional<Measure> measure_of_name(std::string_view name) {
-  const auto found = std::ranges::find(kMeasures, name, &Description::name);
+  const auto found = std::ranges::find(kMeasures, name, &MeasureDescription::name);
   if (found == kMeasures.end()) return std::nullopt;
   return found->measure;
 }
 
 std::vector<std::string> measure_names() {
   std::vector<std::string> names;
-  for (const Description& one : kMeasures)
+  for (const MeasureDescription& one : kMeasures)
     if (one.measure != Measure::time) names.emplace_back(one.name);
   return names;
 }
 
 std::string_view name_of_measure(Measure measure) {
-  return std::ranges::find(kMeasures, measure, &Description::measure)->name;
+  return std::ranges::find(kMeasures, measure, &MeasureDescription::measure)->name;
 }
 
 TreeUnits units_of(Measure measure) {
-  return std::ranges::find(kMeasures, measure, &Description::measure)->units;
+  return std::ranges::find(kMeasures, measure, &MeasureDescription::measure)->units;
 }
 
 std::vector<Measure> all_measures() {
   std::vector<Measure> measures;
-  for (const Description& one : kMeasures) measures.push_back(one.measure);
+  for (const MeasureDescription& one : kMeasures) measures.push_back(one.measure);
   return measures;
 }
 

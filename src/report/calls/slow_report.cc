@@ -32,7 +32,7 @@ using reports::kFunction;
 using reports::kPid;
 using reports::kTid;
 
-constexpr std::array kFunctions = {
+constexpr std::array kSlowFunctions = {
     count("calls", "Calls that ended."),
     count("unfinished", "Calls open at the end of the recording.").titled("OPEN"),
     ns("min_ns", "Shortest of the calls that ended.").or_null(),
@@ -79,7 +79,7 @@ constexpr std::array kMeanwhile = {
     text("function", "Function; null: the thread was in no recorded call.").or_null(),
 };
 constexpr std::array kSlowMembers = {
-    rows("functions", kFunctions, "The functions, and how long their calls took."),
+    rows("functions", kSlowFunctions, "The functions, and how long their calls took."),
     rows("calls", kCalls, "The slowest calls, the longest first."),
     rows("callees", kCallees, "Where the time of each went, compared with a typical call."),
     rows("events", kEvents, "Events during each."),
@@ -97,7 +97,7 @@ constexpr Field kBar = text("bar", "Calls, as the length of a line.").titled("")
 constexpr std::array kShownBuckets = {kBuckets[0], kBuckets[1], kBuckets[2], kBuckets[3],
                                       kBuckets[4], kBuckets[5], kBar};
 constexpr std::array kHistogramMembers = {
-    rows("functions", kFunctions, "The functions, and how long their calls took."),
+    rows("functions", kSlowFunctions, "The functions, and how long their calls took."),
     rows("buckets", kBuckets, "Calls by their duration, in powers of two."),
 };
 constexpr size_t kShownCallees = 8;
@@ -116,7 +116,7 @@ Table functions_table(const TimedCalls& calls, const FunctionNames& names,
   for (const RecordedCall& call : durations.ended)
     functions[call.function].ended_ns.push_back(calls.clock().to_ns(call.duration));
   for (const RecordedCall& call : durations.open) ++functions[call.function].open;
-  Table table(kFunctions);
+  Table table(kSlowFunctions);
   for (auto& each : functions) {
     Sums& sums = each.second;
     std::ranges::sort(sums.ended_ns);
@@ -175,7 +175,7 @@ ReplayStep as_step(const CallDetails::Event& event) {
   return step;
 }
 
-std::string thread_words(const EventStream& stream) {
+std::string thread_and_name(const EventStream& stream) {
   std::string words = fmt::format("thread {}", stream.thread.tid);
   if (!stream.thread_name.empty()) words += " (" + visible(stream.thread_name) + ")";
   return words;
@@ -206,7 +206,7 @@ class SlowText {
     if (call.which.ended == CloseKind::unwound) line += " (left by an exception or longjmp)";
     out_.write("\n" + folded(line, 0, 3) + "\n");
     const std::string place = fmt::format(
-        "   in {} at {:.6f} ms;", thread_words(stream),
+        "   in {} at {:.6f} ms;", thread_and_name(stream),
         static_cast<double>(calls_.clock().to_ns(call.which.entered - calls_.first_time())) / 1e6);
     const std::string replay =
         fmt::format("{} --thread {} --call {}", command, stream.thread.tid, call.which.call);
@@ -224,9 +224,9 @@ class SlowText {
   }
 
   void write_callees(const CallDetails& call, const CallDetails& typical) {
-    static constexpr std::array kShown = {kCallees[1], kCallees[2], kCallees[3], kCallees[4],
-                                          kCallees[5]};
-    Table table(kShown);
+    static constexpr std::array kShownColumns = {kCallees[1], kCallees[2], kCallees[3], kCallees[4],
+                                                 kCallees[5]};
+    Table table(kShownColumns);
     std::vector<ComparedCallee> compared = compare_callees(names_, call, typical);
     const size_t all = compared.size();
     compared.resize(std::min(all, kShownCallees));
@@ -271,8 +271,8 @@ class SlowText {
                                          static_cast<double>(call.which.duration)),
                              parts[i].second);
       }
-      out_.write(fmt::format("   meanwhile {}: {}\n", thread_words(calls_.streams()[other.stream]),
-                             words));
+      out_.write(fmt::format("   meanwhile {}: {}\n",
+                             thread_and_name(calls_.streams()[other.stream]), words));
     }
     if (call.meanwhile.size() > kShownThreads)
       out_.write(fmt::format("   and {}\n",
