@@ -48,8 +48,11 @@ struct PathEdge {
   // What a back edge adds to the sum before its path's number is stored. Not in `.debug_PT`.
   std::uint64_t exit_increment = 0;
   // The path's number is stored here; the rest of the path up to the exit has no increments. Of
-  // back edges always true.
+  // back edges that do not repeat always true.
   bool completes = false;
+  // A back edge that stores no number: it only adds one to the repetitions of the current path,
+  // which go with its sum (prefix_numbers.h).
+  bool repeats = false;
 };
 
 // Where the code of an edge is.
@@ -98,7 +101,7 @@ struct NumberingOptions {
   // one. Weights remain those of complete paths.
   bool numbers_prefixes = false;
   // Where more ways than this lead to a block, paths are cut before it.
-  std::uint64_t most_prefixes = std::uint64_t{1} << 30U;
+  std::uint64_t most_prefixes = std::uint64_t{1} << 24U;
 };
 
 // Numbers the paths of a function. `blocks[0]` is the entry; nothing branches to it. Every block
