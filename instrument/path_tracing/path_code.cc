@@ -15,7 +15,6 @@
 
 #include "formats/csi/wire.h"
 #include "model/late_variables.h"
-#include "model/prefix_numbers.h"
 #include "path_tracing/frame_variables.h"
 #include "path_tracing/path_metadata.h"
 

@@ -16,11 +16,6 @@
 
 namespace telltale {
 
-// In functions with edges that repeat (PathEdge::repeats), the number is in the lowest bits of the
-// sum, and how often the path took such an edge in those above.
-inline constexpr unsigned kRepetitionShift = 24;
-inline constexpr std::uint64_t kRepetition = std::uint64_t{1} << kRepetitionShift;
-
 class PrefixNumbers {
  public:
   // Nothing if an edge has a node outside `node_count`, edges that are not back edges form a cycle,

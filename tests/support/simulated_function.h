@@ -11,7 +11,6 @@
 
 #include "analysis/paths/path_history.h"
 #include "model/ball_larus.h"
-#include "model/prefix_numbers.h"
 
 namespace telltale::testing {
 
