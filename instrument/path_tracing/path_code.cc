@@ -81,7 +81,7 @@ class PathCode {
   }
   [[nodiscard]] bool does_something(const NumberedEdge& edge) const {
     if (begins_without_sum(edge)) return sets_sum(edge);
-    return edge.completes || edge.increment != 0;
+    return edge.completes || edge.repeats || edge.increment != 0;
   }
 
   llvm::CallInst* insert_assembly(llvm::IRBuilder<>& builder, const std::string& text,
@@ -343,7 +343,9 @@ class PathCode {
       emit_start(builder);
       builder.CreateStore(number(known), sum_place(builder), true);
     }
-    if (edge.is_back) {
+    if (edge.repeats) {
+      increase_sum(builder, kRepetition, next);
+    } else if (edge.is_back) {
       store_number(builder, edge.exit_increment, edge.increment, next);
     } else if (edge.completes) {
       store_number(builder, edge.increment, 0, next);

@@ -148,6 +148,9 @@ std::string function_record_text(const TracedFunction& traced, const TraceOption
       text += "exit\t" + std::to_string(traced.first_id + edge.from) + "\t" +
               std::to_string(traced.first_id + edge.to) + "\t" +
               std::to_string(edge.exit_increment) + "\n";
+    if (edge.repeats)
+      text += "repeat\t" + std::to_string(traced.first_id + edge.from) + "\t" +
+              std::to_string(traced.first_id + edge.to) + "\n";
   }
   PathScopes scopes;
   std::string scope_text;

@@ -29,6 +29,8 @@ class Numbering {
     }
     if (result.path_count > std::min(options.most_paths, kMostPaths)) return result;
     if (options.numbers_prefixes) {
+      repeat_loops();
+      cut_prefixes(options.most_prefixes);  // counts anew: there are not more
       drop_phony_edges();
       number_prefixes();
       split_critical_edges(result.splits, true);
@@ -211,7 +213,7 @@ class Numbering {
       node.prefixes = 0;
       for (const std::uint32_t index : in) {
         if (edges_[index].kind == Kind::kForward) cut_before(index);
-        node.prefixes += edges_[index].kind == Kind::kBack ? 1 : 0;
+        node.prefixes += starts_of(edges_[index]);
       }
       has_cut = true;
     }
@@ -225,9 +227,60 @@ class Numbering {
     out.insert(std::find(out.begin(), out.end(), index) + 1, phony_exit);
   }
 
+  // Counts the repetitions of loops with a single way from their first block to their end, the most
+  // frequent ones first. No path passes two of them, so that one count is enough.
+  void repeat_loops() {
+    std::vector<std::uint32_t> candidates;
+    for (std::uint32_t index = 0; index < edges_.size(); ++index) {
+      if (edges_[index].kind == Kind::kBack && closes_single_way(edges_[index]))
+        candidates.push_back(index);
+    }
+    std::stable_sort(candidates.begin(), candidates.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return frequency(edges_[a]) > frequency(edges_[b]);
+    });
+    std::vector<bool> behind(nodes_.size(), false);
+    std::vector<bool> before(nodes_.size(), false);
+    for (const std::uint32_t index : candidates) {
+      const std::uint32_t first = edges_[index].out.to;
+      if (behind[first] || before[first]) continue;
+      edges_[index].out.repeats = true;
+      mark(first, behind, &Node::out_edges, &NumberedEdge::to);
+      mark(first, before, &Node::in_edges, &NumberedEdge::from);
+    }
+  }
+
+  // Marks the nodes that forward edges lead to or come from.
+  void mark(std::uint32_t first, std::vector<bool>& marked,
+            std::vector<std::uint32_t> Node::* edges_of, std::uint32_t PathEdge::* end_of) const {
+    std::vector<std::uint32_t> pending{first};
+    while (!pending.empty()) {
+      const std::uint32_t node = pending.back();
+      pending.pop_back();
+      if (marked[node]) continue;
+      marked[node] = true;
+      for (const std::uint32_t index : nodes_[node].*edges_of) {
+        if (edges_[index].kind == Kind::kForward) pending.push_back(edges_[index].out.*end_of);
+      }
+    }
+  }
+
+  // Whether one way, without other edges into its blocks, leads from the back edge's target to its
+  // source.
+  [[nodiscard]] bool closes_single_way(const Edge& back) const {
+    std::uint32_t node = back.out.from;
+    // A block that always follows itself: a position at its end would not tell that it began anew.
+    if (node == back.out.to && blocks_[nodes_[node].out.block].successors.size() == 1) return false;
+    while (node != back.out.to) {
+      const std::vector<std::uint32_t>& in = nodes_[node].in_edges;
+      if (in.size() != 1 || edges_[in.front()].kind != Kind::kForward) return false;
+      node = edges_[in.front()].out.from;
+    }
+    return true;
+  }
+
   // The ways through an edge to its target.
   [[nodiscard]] std::uint64_t starts_of(const Edge& edge) const {
-    if (edge.kind == Kind::kBack) return 1;
+    if (edge.kind == Kind::kBack) return edge.out.repeats ? 0 : 1;
     return edge.kind == Kind::kForward ? nodes_[edge.out.from].prefixes : 0;
   }
 
@@ -320,7 +373,7 @@ class Numbering {
       edge.out.weight = edges_[edge.phony_entry].out.weight;
       edge.out.increment = edges_[edge.phony_entry].out.increment;
       edge.out.exit_increment = edges_[edge.phony_exit].out.increment;
-      edge.out.completes = true;
+      edge.out.completes = !edge.out.repeats;
     }
   }
 
@@ -343,7 +396,7 @@ class Numbering {
       edges_[second].out.from = middle;
       edges_[index].kind = Kind::kForward;
       NumberedEdge& first = edges_[index].out;
-      first.is_back = first.completes = false;
+      first.is_back = first.completes = first.repeats = false;
       first.increment = first.weight = first.exit_increment = 0;
     }
     splits.push_back({middle, nodes_[whole.out.from].out.block, whole.successor});

@@ -48,9 +48,17 @@ struct PathEdge {
   // What a back edge adds to the sum before its path's number is stored. Not in `.debug_PT`.
   std::uint64_t exit_increment = 0;
   // The path's number is stored here; the rest of the path up to the exit has no increments. Of
-  // back edges always true.
+  // back edges that do not repeat always true.
   bool completes = false;
+  // A back edge that stores no number: it only adds one to the repetitions of the current path,
+  // which go with its sum (kRepetition).
+  bool repeats = false;
 };
+
+// In functions with edges that repeat (PathEdge::repeats), the number is in the lowest bits of the
+// sum, and how often the path took such an edge in those above.
+inline constexpr unsigned kRepetitionShift = 24;
+inline constexpr std::uint64_t kRepetition = std::uint64_t{1} << kRepetitionShift;
 
 // Where the code of an edge is.
 enum class PathCodePlace : std::uint8_t { kEndOfSource, kStartOfTarget };
@@ -98,7 +106,7 @@ struct NumberingOptions {
   // one. Weights remain those of complete paths.
   bool numbers_prefixes = false;
   // Where more ways than this lead to a block, paths are cut before it.
-  std::uint64_t most_prefixes = std::uint64_t{1} << 30U;
+  std::uint64_t most_prefixes = kRepetition;
 };
 
 // Numbers the paths of a function. `blocks[0]` is the entry; nothing branches to it. Every block

@@ -142,6 +142,43 @@ TEST(BallLarus, TheEdgeThatIsLikelyHasNoIncrement) {
   }
 }
 
+std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_that_repeat(
+    const std::vector<FlowBlock>& blocks) {
+  const NumberedGraph graph =
+      number_paths(blocks, {.stores_at_exit = false, .numbers_prefixes = true});
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> found;
+  for (const NumberedEdge& edge : graph.edges) {
+    EXPECT_TRUE(edge.is_back || !edge.repeats);
+    EXPECT_EQ(edge.completes, edge.is_back && !edge.repeats);
+    if (edge.repeats) found.emplace_back(graph.nodes[edge.from].block, graph.nodes[edge.to].block);
+  }
+  return found;
+}
+
+TEST(BallLarus, OnlyLoopsWithASingleWayRepeat) {
+  using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  EXPECT_EQ(edges_that_repeat({{{1}}, {{2, 3}}, {{1}}, {{}, true}}), (Edges{{2, 1}}));
+  // Two ways; the block that they join is not the loop's first.
+  EXPECT_EQ(edges_that_repeat({{{1}}, {{2, 3}}, {{4}}, {{4}}, {{5, 6}}, {{1}}, {{}, true}}),
+            Edges{});
+  // A block that always follows itself.
+  EXPECT_EQ(edges_that_repeat({{{1, 2}}, {{1}}, {{}, true}}), Edges{});
+}
+
+TEST(BallLarus, OfLoopsOnOnePathTheMostFrequentRepeats) {
+  using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+  // Loops 1-2 and 3-4, one after the other, in a loop that goes back to 1 from 5.
+  std::vector<FlowBlock> blocks = {{{1}}, {{2, 3}}, {{1}}, {{4, 5}}, {{3}}, {{1, 6}}, {{}, true}};
+  const auto set = [&](std::uint64_t first, std::uint64_t second) {
+    for (FlowBlock& block : blocks) block.frequencies.assign(block.successors.size(), 1);
+    blocks[2].frequencies = {first};
+    blocks[4].frequencies = {second};
+    return edges_that_repeat(blocks);
+  };
+  EXPECT_EQ(set(9, 8), (Edges{{2, 1}}));
+  EXPECT_EQ(set(8, 9), (Edges{{4, 3}}));
+}
+
 TEST(BallLarus, PathsAreCutWhereTooManyBegin) {
   std::vector<FlowBlock> blocks;
   for (std::uint32_t i = 0; i < 200; ++i) {

@@ -13,7 +13,7 @@ LateVariables late_variables(std::uint32_t node_count, std::span<const PathEdge>
   for (std::uint32_t i = 0; i < edges.size(); ++i) {
     out[edges[i].from].push_back(i);
     in[edges[i].to].push_back(i);
-    if (edges[i].is_back) pending.push_back(edges[i].to);
+    if (edges[i].is_back && !edges[i].repeats) pending.push_back(edges[i].to);
   }
   const auto mark = [&](std::vector<bool>& marked, const auto& edges_of, auto end_of) {
     while (!pending.empty()) {

@@ -15,11 +15,19 @@ std::optional<PrefixNumbers> PrefixNumbers::from_edges(std::uint32_t node_count,
   result.first_in_.assign(std::size_t{node_count} + 1, 0);
   for (const PathEdge& edge : edges) {
     if (edge.from >= node_count || edge.to >= node_count) return std::nullopt;
-    ++result.first_in_[edge.to + 1];
+    if (!edge.repeats) ++result.first_in_[edge.to + 1];
   }
   std::partial_sum(result.first_in_.begin(), result.first_in_.end(), result.first_in_.begin());
-  result.by_target_.resize(edges.size());
-  std::iota(result.by_target_.begin(), result.by_target_.end(), 0U);
+  result.repeats_.assign(node_count, kFromEntry);
+  for (std::uint32_t index = 0; index < edges.size(); ++index) {
+    if (!edges[index].repeats) {
+      result.by_target_.push_back(index);
+      continue;
+    }
+    std::uint32_t& known = result.repeats_[edges[index].to];
+    if (!edges[index].is_back || known != kFromEntry) return std::nullopt;
+    known = index;
+  }
   std::stable_sort(result.by_target_.begin(), result.by_target_.end(),
                    [&](std::uint32_t a, std::uint32_t b) {
                      return std::pair(edges[a].to, edges[a].increment) <
@@ -88,6 +96,29 @@ std::optional<AcyclicPath> PrefixNumbers::way(std::uint32_t node, std::uint64_t 
   }
   std::reverse(way.edges.begin(), way.edges.end());
   return way;
+}
+
+std::optional<PrefixNumbers::Repetition> PrefixNumbers::repeated(const AcyclicPath& way) const {
+  std::uint32_t node = way.start == kFromEntry ? kEntryNode : edges_[way.start].to;
+  std::size_t before = 0;
+  while (repeats_[node] == kFromEntry) {
+    if (before == way.edges.size()) return std::nullopt;
+    node = edges_[way.edges[before++]].to;
+  }
+  const std::uint32_t edge = repeats_[node];
+  Repetition result{.first = {way.start, {}}, .middle = {edge, {}}, .last = {edge, {}}};
+  std::vector<std::uint32_t>& round = result.middle.edges;
+  for (std::uint32_t end = edges_[edge].from; end != node; end = edges_[round.back()].from) {
+    const std::span<const std::uint32_t> in = in_edges(end);
+    if (in.size() != 1 || edges_[in.front()].is_back) return std::nullopt;
+    round.push_back(in.front());
+  }
+  std::reverse(round.begin(), round.end());
+  const auto at = way.edges.begin() + static_cast<std::ptrdiff_t>(before);
+  result.first.edges.assign(way.edges.begin(), at);
+  result.first.edges.insert(result.first.edges.end(), round.begin(), round.end());
+  result.last.edges.assign(at, way.edges.end());
+  return result;
 }
 
 }  // namespace telltale

@@ -4,7 +4,7 @@
 // into a block has a range of the block's numbers, as long as there are ways to the edge's source;
 // a back edge has one number. The number of a way is the sum of the increments on it, where the
 // increment of an edge is the beginning of its range. The block and the number say which way it
-// was.
+// was. Edges that repeat begin no way, and are not on one.
 #pragma once
 
 #include <cstdint>
@@ -27,9 +27,19 @@ class PrefixNumbers {
   // number that no way has.
   [[nodiscard]] std::optional<AcyclicPath> way(std::uint32_t node, std::uint64_t number) const;
 
+  // A way on which an edge was taken repeatedly.
+  struct Repetition {
+    AcyclicPath first;   // from where the way begins up to the edge, without it
+    AcyclicPath middle;  // from the edge up to itself, which ran between any two times
+    AcyclicPath last;    // from the edge on
+  };
+  // Nothing if no edge that repeats leads to a node of the way.
+  [[nodiscard]] std::optional<Repetition> repeated(const AcyclicPath& way) const;
+
  private:
   PrefixNumbers() = default;
   bool count_ways();
+  // Those that begin a way or go on with one.
   [[nodiscard]] std::span<const std::uint32_t> in_edges(std::uint32_t node) const {
     return std::span(by_target_).subspan(first_in_[node], first_in_[node + 1] - first_in_[node]);
   }
@@ -38,6 +48,7 @@ class PrefixNumbers {
   std::vector<std::uint32_t> by_target_;  // edge indices, grouped by target, by increment
   std::vector<std::uint32_t> first_in_;   // by node: its first index in by_target_
   std::vector<std::uint64_t> ways_;       // by node
+  std::vector<std::uint32_t> repeats_;    // by node: the edge into it that repeats, or kFromEntry
 };
 
 }  // namespace telltale

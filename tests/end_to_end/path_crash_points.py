@@ -118,6 +118,17 @@ class Trace(Checker):
         return [Live(activation, len(activation.blocks)) for activation in reversed(self.stack)]
 
 
+def blocks_told(frame, reading):
+    parts = [part for path in frame["paths"][:reading["completed"]] for part in [path] * path["times"]]
+    return [block["block"] for part in [*parts, reading] for block in part["blocks"]]
+
+
+def stored_numbers(frame, function):
+    """How many of the completed paths have a number in the ring: repetitions are only counted."""
+    after = [path["blocks"][0]["block"] for path in [*frame["paths"][1:], frame["partial"]] if path]
+    return sum(function.repeats.get(first) != path["blocks"][-1]["block"] for path, first in zip(frame["paths"], after))
+
+
 def addresses_after_calls(program):
     """Where functions return to: an activation is left there, even if its caller goes on to a function without paths."""
     found, after_call = set(), False
@@ -338,7 +349,7 @@ class Comparison:
         rows = self.trace.records.functions[key][1]
         kept = int(next(row[1] for row in rows if row[0] == "ring")) - (["flag", "prefixes"] in rows)  # a slot has the current sum
         # Of several readings, only the paths that all share are told.
-        is_short = not frame["complete_history"] and len(frame["paths"]) != kept and len(readings) == 1
+        is_short = not frame["complete_history"] and len(readings) == 1 and stored_numbers(frame, function) != kept
         kind = "of setjmp" if frame["unreliable"] else "by position" if frame["found_by"] == "position" else "by other means"
         self.counts["frames"] += 1
         self.counts[f"frames {kind}"] += 1
@@ -366,17 +377,17 @@ class Comparison:
                                   f"{frame['linkage_name']} ran: {block['ran']}")
 
     def told(self, frame, reading, key):
-        blocks = [block["block"] for part in [*frame["paths"][:reading["completed"]], reading] for block in part["blocks"]]
-        return [block for block in blocks if (key, block) not in self.trace.empty]
+        return [block for block in blocks_told(frame, reading) if (key, block) not in self.trace.empty]
 
     def compare_lines(self, frame, live):
         """With lines alone: is the answer the lines that ran, one of several answers, or wrong?"""
         lines = live.activation.function.lines
         ran = lines_of(self.ran(live), lines)
         answers = []
-        for reading in [frame["partial"], *frame["other_readings"]]:
+        # DWARF's place of the variables is wrong while a function returns, and may be outside the core file.
+        for reading in [] if is_outside(frame) else [frame["partial"], *frame["other_readings"]]:
             if reading:
-                blocks = [block["block"] for part in [*frame["paths"][:reading["completed"]], reading] for block in part["blocks"]]
+                blocks = blocks_told(frame, reading)
                 answers.append(fits(lines_of(blocks, lines), ran, frame["complete_history"]))
         kind = "one answer, right" if answers == [True] else "several answers, one right" if any(answers) else "no right answer"
         self.counts[f"by lines: {kind}"] += 1

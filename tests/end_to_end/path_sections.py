@@ -15,6 +15,7 @@ class Function:
     def __init__(self, name):
         self.name = name
         self.entry = self.exit = None
+        self.repeated = 0  # decoded sums with repetitions
         self.lines = {}  # id -> tokens
         self.edges = []  # (from, to, is_back, increment, weight) in the order of the text
 
@@ -40,7 +41,7 @@ class Function:
             assert first == self.count, (self.name, self.starts)
             self.count += count(self.entry if edge is None else edge[1])
 
-        self.known_ways = {}
+        self.repeats = {}
         self.into = into = collections.defaultdict(list)
         for edge in self.edges:
             into[edge[1]].append(edge)
@@ -53,19 +54,48 @@ class Function:
                 way.insert(0, into[way[0]][0][0])
             if way[0] == self.entry:
                 self.only_way[block] = way
-        self.after_back, pending = set(), [edge[1] for edge in self.edges if edge[2]]
+        self.count_repetitions([])
+        return self
+
+    def count_repetitions(self, repeats):
+        """(source, target) of back edges that only count."""
+        self.repeats = {target: source for source, target in repeats}
+        self.known_ways = {}
+        self.after_back, pending = set(), [edge[1] for edge in self.edges if edge[2] and not self.is_counted(edge)]
         while pending:
             block = pending.pop()
             if block not in self.after_back:
                 self.after_back.add(block)
                 pending += [edge[1] for edge in self.out[block]]
-        return self
+
+    def is_counted(self, edge):
+        return edge[2] and self.repeats.get(edge[1]) == edge[0]
+
+    def before(self, block):
+        return [edge for edge in self.into[block] if not self.is_counted(edge)]
+
+    def run_way(self, block, total):
+        """The way to a block with the repetitions in its sum: (edge that it begins with or None, blocks)"""
+        if not self.repeats:
+            return self.way(block, total)
+        start, blocks = self.way(block, total % (1 << 24))
+        times = total >> 24
+        if times:
+            self.repeated += 1
+            first = next(each for each in blocks if each in self.repeats)
+            one_round = [self.repeats[first]]
+            while one_round[0] != first:
+                (edge,) = self.before(one_round[0])
+                one_round.insert(0, edge[0])
+            at = blocks.index(first)
+            blocks = blocks[:at] + one_round * times + blocks[at:]
+        return start, blocks
 
     def way(self, block, number):
         """The only way to a block that has this number: (edge that it begins with or None, blocks)"""
         blocks = [block]
         while block != self.entry or number:
-            before = [e for e in self.into[block] if (number == e[3] if e[2] else e[3] <= number < e[3] + self.ways(e[0]))]
+            before = [e for e in self.before(block) if (number == e[3] if e[2] else e[3] <= number < e[3] + self.ways(e[0]))]
             assert len(before) == 1, (self.name, block, number, before)
             edge = before[0]
             if edge[2]:
@@ -77,7 +107,7 @@ class Function:
 
     def ways(self, block):
         if block not in self.known_ways:
-            self.known_ways[block] = (block == self.entry) + sum(1 if e[2] else self.ways(e[0]) for e in self.into[block])
+            self.known_ways[block] = (block == self.entry) + sum(1 if e[2] else self.ways(e[0]) for e in self.before(block))
         return self.known_ways[block]
 
     def prefix_history(self, ring, index, total, phase, block):
@@ -88,12 +118,12 @@ class Function:
         if phase:
             assert phase == 1 and has_ring
             index = (index + 1) % len(ring)
-        start, blocks = self.way(block, ring[index if has_ring else 0] if ring else total)
+        start, blocks = self.run_way(block, ring[index if has_ring else 0] if ring else total)
         for _ in ring[1:]:
             if start is None:
                 break
             index = (index - 1) % len(ring)
-            start, earlier = self.way(start[0], ring[index])
+            start, earlier = self.run_way(start[0], ring[index])
             blocks = earlier + blocks
         assert has_ring or start is None
         return start is None, blocks

@@ -48,6 +48,8 @@ class Checker:
     def __init__(self, program):
         self.entries = parse_entries(section(program, ".debug_PT"))
         self.records = Records(section(program, ".debug_telltale_paths"))
+        for offset, rows in self.records.functions.values():
+            self.entries[offset].count_repetitions([(int(row[1]), int(row[2])) for row in rows if row[0] == "repeat"])
         self.bounds = bounds_of_functions(program)
         self.machine_blocks = machine_blocks(section_of_any_type(program, ".llvm_bb_addr_map"))
         begins = collections.Counter(self.machine_blocks)

@@ -85,7 +85,7 @@ class Ir(IrCase):
 class EveryInstruction(TraceCase):
     """Runs programs one instruction at a time. Before each, the variables say exactly what ran."""
 
-    def check(self, source, functions, levels, *words, wraps=True):
+    def check(self, source, functions, levels, *words, wraps=True, repeats=False):
         stepper = build_stepper(self.path("stepper"))
         cxx = source.suffix == ".cc"
         for release in RELEASES:
@@ -102,12 +102,15 @@ class EveryInstruction(TraceCase):
                     if wraps:
                         # Of longer runs only the end is known.
                         self.assertGreater(checker.complete[False], 200)
+                    repeated = sum(function.repeated for function in checker.entries.values())
+                    if repeats and level != "-O0":
+                        self.assertGreater(repeated, 100)
                     self.assertLess(checker.steps["shared code"], sum(checker.complete.values()) / 20)
 
     def test_every_kind_of_control_flow(self):
         self.check(PROGRAMS / "control_flow.c",
                    {"loops", "cases", "irreducible", "recursive", "variable_array", "self_loop", "jumping", "computed",
-                    "variadic", "tail_a", "tail_b", "leave"}, ("-O0", "-O1", "-O2"))
+                    "variadic", "tail_a", "tail_b", "leave"}, ("-O0", "-O1", "-O2"), repeats=True)
 
     def test_exceptions(self):
         self.check(PROGRAMS / "exceptions.cc", {"_Z7catchesi", "_Z6throwsi"}, ("-O0", "-O2"), wraps=False)

@@ -69,7 +69,7 @@ class Paths(SamplerCase):
         """Whether the paths of a frame are what was recorded. The block that it was stopped in may have lines behind that
         place."""
         for reading in [frame["partial"], *frame["other_readings"]]:
-            told = [line for path in frame["paths"][:reading["completed"]] for line in lines_of(path["blocks"])]
+            told = [line for path in frame["paths"][:reading["completed"]] for line in lines_of(path["blocks"]) * path["times"]]
             told += lines_of(reading["blocks"][:-1])
             told = [line for line in told if line in LINES]
             last = [line for line in lines_of(reading["blocks"][-1:]) if line in LINES]
@@ -165,7 +165,7 @@ class Paths(SamplerCase):
                     waiter = other["waiter"]
                     self.assertTrue(waiter["complete_history"])
                     self.assertIn(numbers["wait_here();"], lines_of(waiter["partial"]["blocks"][-1:]))
-                    blocks = [block for path in waiter["paths"] for block in path["blocks"]] + waiter["partial"]["blocks"]
+                    blocks = [block for path in waiter["paths"] for block in path["blocks"] * path["times"]] + waiter["partial"]["blocks"]
                     self.assertEqual(sum(numbers["usleep(1);"] in block["lines"] for block in blocks), 2)
                     text = run(TELLTALE, "paths", self.path("core"), "--thread", document["threads"][1]["tid"], "--function",
                                "waiter*").stdout

@@ -43,8 +43,9 @@ class SimulatedFunction {
     std::vector<PathEdge> printed;
     std::vector<PathGraph::Block> blocks(graph_.nodes.size());
     for (const NumberedEdge& edge : graph_.edges) {
-      printed.push_back({edge.from, edge.to, edge.is_back, edge.increment, edge.weight});
-      if (edge.is_back || edge.completes) {
+      printed.push_back({edge.from, edge.to, edge.is_back, edge.increment, edge.weight,
+                         edge.exit_increment, edge.completes, edge.repeats});
+      if (edge.completes) {
         const bool at_source = edge.place == PathCodePlace::kEndOfSource;
         blocks[at_source ? edge.from : edge.to].stores_path = true;
       }
@@ -93,6 +94,10 @@ class SimulatedFunction {
   void take(const NumberedEdge& edge, Run& run) const {
     PathRecord& record = run.record;
     if (numbers_prefixes_) {
+      if (edge.repeats) {
+        record.ring[record.next] += static_cast<int64_t>(kRepetition);
+        return;
+      }
       if (edge.is_back) {
         record.next = (record.next + 1) % record.ring.size();
         record.ring[record.next] = 0;

@@ -47,6 +47,7 @@ export interface StepsFrame {
   left_out?: number;       // older steps
   here?: number;           // the step at which it stopped, from 1; 0: not known
   steps: Step[];           // the oldest first
+  times?: number[];        // by path, how often it ran in sequence; missing if each ran once
   stopped?: [source: number, line: number];  // of a frame without paths, of which blocks are known
   ran?: [source: number, line: number][];    // likewise
   not_run?: [source: number, line: number][];

@@ -275,6 +275,12 @@ std::vector<uint32_t> blocks_of(const PathNumbers& numbers, const AcyclicPath& p
   return blocks;
 }
 
+uint64_t times_of(std::span<const PathHistory::Path> paths) {
+  uint64_t times = 0;
+  for (const PathHistory::Path& path : paths) times += path.times;
+  return times;
+}
+
 bool PathGraph::has_ring() const { return std::ranges::any_of(blocks, &Block::stores_path); }
 
 PathHistory read_path_history(const PathGraph& graph, const PathRecord& record,

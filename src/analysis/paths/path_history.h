@@ -64,6 +64,7 @@ struct PathHistory {
     std::vector<uint32_t> blocks;        // without the exit
     std::optional<uint32_t> start;       // index of the back edge before it; empty: the entry
     std::optional<uint32_t> ended_with;  // index of the back edge after it; empty: the exit
+    uint64_t times = 1;                  // how often it ran in sequence, if that was counted
   };
   // One reading: how the record is consistent with a block in which the function may have stopped.
   struct Reading {
@@ -81,6 +82,9 @@ struct PathHistory {
   // The contradiction, one sentence without a full stop; empty if there is none.
   std::string contradiction;
 };
+
+// How many paths these are, with repetitions.
+uint64_t times_of(std::span<const PathHistory::Path> paths);
 
 // The blocks of a path, without the exit.
 std::vector<uint32_t> blocks_of(const PathNumbers& numbers, const AcyclicPath& path);

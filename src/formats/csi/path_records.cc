@@ -69,6 +69,8 @@ void read_function_line(const std::vector<std::string>& fields, PathFunctionReco
     function.numbers_prefixes = true;
   const auto number = rest.empty() ? std::nullopt : parse_number(rest[0]);
   if (!number) return;
+  const auto second = rest.size() < 2 ? std::nullopt : parse_number(rest[1]);
+  if (fields[0] == "repeat" && second) function.repeats.emplace_back(*number, *second);
   if (fields[0] == "ring") function.ring_size = *number;
   if (fields[0] == "scope" && rest.size() >= 3)
     function.scopes.push_back({.number = *number, .file = rest[1], .function = rest[2]});

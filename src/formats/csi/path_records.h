@@ -39,6 +39,8 @@ struct PathFunctionRecord {
   bool sets_late = false;         // its variables have values only where they are needed
   bool numbers_prefixes = false;  // its numbers are those of PrefixNumbers; the ring has the sum
   uint32_t ring_size = 0;         // slots; 0: it has no ring
+  // Source and target of back edges that only count repetitions; ids in .debug_PT.
+  std::vector<std::pair<uint32_t, uint32_t>> repeats;
   std::vector<PathScope> scopes;
   struct BlockLine {
     uint32_t block = 0;  // id in .debug_PT

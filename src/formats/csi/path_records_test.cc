@@ -103,7 +103,7 @@ TEST(PathRecords, AreRead) {
   const std::string text =
       "symbol\tf\nfile\ta\\tb.c\nflag\tsetjmp\nflag\tlate\nscope\t0\t/src/"
       "a\\tb.c\tf\nscope\t2\tx.h\tg\t0\t7\n"
-      "lines\t5\t0:11\t2:12\nlines\t6\nlater\twords\n";
+      "lines\t5\t0:11\t2:12\nlines\t6\nrepeat\t6\t5\nrepeat\t6\nlater\twords\n";
   const std::string bytes = record(1, number(uint64_t{0xABCD}) + number(uint64_t{70}) + text) +
                             position(0, 5, 0xABCD, 0x1100) + position(0x81, 6, 0xABCD, 0x1120) +
                             position(0, 5, 0xABCD, 0) + record(200, "later kinds are skipped") +
@@ -118,6 +118,8 @@ TEST(PathRecords, AreRead) {
   EXPECT_EQ(function.offset, 70U);
   EXPECT_TRUE(function.calls_setjmp);
   EXPECT_TRUE(function.sets_late);
+  using Edges = std::vector<std::pair<uint32_t, uint32_t>>;
+  EXPECT_EQ(function.repeats, (Edges{{6, 5}}));
   ASSERT_EQ(function.scopes.size(), 2U);
   EXPECT_EQ(function.scopes[0].file, "/src/a\tb.c");
   EXPECT_EQ(function.scopes[1].number, 2U);

@@ -206,8 +206,11 @@ void FlowEvidence::add_paths(const FramePaths& frame, ProgramEvidence::Frame& at
     ++times[*block];
     if (is_left) at.left.push_back(*block);
   };
-  for (const PathHistory::Path& path : std::span(history.completed).first(reading.completed))
-    for (const uint32_t node : path.blocks) pass(node, true);
+  // Whether a block ran once or more often is all that matters.
+  for (const PathHistory::Path& path : std::span(history.completed).first(reading.completed)) {
+    for (uint64_t time = 0; time < std::min<uint64_t>(path.times, 2); ++time)
+      for (const uint32_t node : path.blocks) pass(node, true);
+  }
   for (size_t i = 0; i < reading.partial.size(); ++i)
     pass(reading.partial[i], i + 1 < reading.partial.size());
   const bool is_whole = history.complete && std::ranges::find(is_mapped, false) == is_mapped.end();
@@ -230,8 +233,11 @@ std::vector<std::vector<uint32_t>> FlowEvidence::ways_of(const FramePaths& frame
     const auto add = [&](uint32_t node) {
       if (const auto block = block_of(*decoded.graph, function, node)) way.push_back(*block);
     };
-    for (const PathHistory::Path& path : std::span(history.completed).first(reading.completed))
-      std::ranges::for_each(path.blocks, add);
+    // Values from the repetition before come from the same steps, however many there are.
+    for (const PathHistory::Path& path : std::span(history.completed).first(reading.completed)) {
+      for (uint64_t time = 0; time < std::min<uint64_t>(path.times, 2); ++time)
+        std::ranges::for_each(path.blocks, add);
+    }
     std::ranges::for_each(reading.partial, add);
     if (way.empty()) return {};
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "formats/csi/path_metadata.h"
@@ -55,12 +56,26 @@ std::optional<PathGraph> read_graph(const csi::PathMetadata& metadata,
   return PathGraph{.blocks = std::move(nodes), .numbers = *std::move(numbers)};
 }
 
+// Leaves `prefixes` empty if the edges do not number paths.
+void number_prefixes(const csi::PathFunctionRecord& record, PathGraph& graph) {
+  const auto node_count = static_cast<uint32_t>(graph.blocks.size());
+  if (!record.repeats.empty()) {
+    const std::set<std::pair<uint64_t, uint64_t>> repeats(record.repeats.begin(),
+                                                          record.repeats.end());
+    std::vector<PathEdge> edges(graph.numbers.edges().begin(), graph.numbers.edges().end());
+    for (PathEdge& edge : edges)
+      edge.repeats = repeats.contains({graph.blocks[edge.from].id, graph.blocks[edge.to].id});
+    auto numbers = PathNumbers::from_edges(node_count, edges);
+    if (!numbers) return;
+    graph.numbers = *std::move(numbers);
+  }
+  graph.prefixes = PrefixNumbers::from_edges(node_count, graph.numbers.edges());
+}
+
 void add_record(const csi::PathFunctionRecord& record, PathGraph& graph) {
   graph.calls_setjmp = record.calls_setjmp;
   graph.sets_late = record.sets_late;
-  if (record.numbers_prefixes)
-    graph.prefixes = PrefixNumbers::from_edges(static_cast<uint32_t>(graph.blocks.size()),
-                                               graph.numbers.edges());
+  if (record.numbers_prefixes) number_prefixes(record, graph);
   std::unordered_map<uint32_t, uint32_t> scope_of;  // number to index
   for (const csi::PathScope& scope : record.scopes) {
     if (scope_of.emplace(scope.number, static_cast<uint32_t>(graph.scopes.size())).second)
@@ -82,7 +97,7 @@ bool same_graph(const PathGraph& a, const PathGraph& b) {
            x.stores_path == y.stores_path;
   };
   const auto same_edge = [](const PathEdge& x, const PathEdge& y) {
-    return x.from == y.from && x.to == y.to && x.is_back == y.is_back &&
+    return x.from == y.from && x.to == y.to && x.is_back == y.is_back && x.repeats == y.repeats &&
            x.increment == y.increment && x.weight == y.weight;
   };
   return a.sets_late == b.sets_late && a.prefixes.has_value() == b.prefixes.has_value() &&

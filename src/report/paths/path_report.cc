@@ -107,19 +107,20 @@ class TextWriter {
     if (!history.contradiction.empty()) print("     {}\n", history.contradiction);
     const std::vector<Reading> readings = distinct_readings(decoded);
     const size_t shown = readings.empty() ? history.completed.size() : readings.front().completed;
+    const uint64_t times = times_of(std::span(history.completed).first(shown));
     if (shown != 0) {
-      print("     {} completed path{}{}\n", shown, shown == 1 ? "" : "s",
+      print("     {} completed path{}{}\n", times, times == 1 ? "" : "s",
             history.complete ? ", all since the function was called" : "; older ones are lost");
     } else {
       print("     {}\n", history.complete ? "no path was completed since the function was called"
                                           : "completed paths are lost");
     }
-    write_completed(frame, decoded, shown);
+    write_completed(frame, decoded, 0, shown);
     if (readings.size() > 1) {
       print("     {} readings are consistent with the point where it stopped\n", readings.size());
     }
     for (const Reading& reading : readings) {
-      for (size_t i = shown; i < reading.completed; ++i) write_path(frame, decoded, i, i + 1);
+      write_completed(frame, decoded, shown, reading.completed);
       print("   > then{}\n",
             reading.between_updates ? " (stopped while the record was being updated)" : "");
       write_lines(frame, *decoded.graph, reading.partial, true);
@@ -151,21 +152,27 @@ class TextWriter {
   }
 
   // Paths that follow themselves are written once.
-  void write_completed(const FramePaths& frame, const Decoded& decoded, size_t count) {
-    const auto& paths = decoded.history.completed;
-    for (size_t first = 0; first < count;) {
+  void write_completed(const FramePaths& frame, const Decoded& decoded, size_t begin,
+                       size_t count) {
+    const std::span paths(decoded.history.completed);
+    uint64_t before = times_of(paths.first(begin));
+    for (size_t first = begin; first < count;) {
       size_t end = first + 1;
       while (end < count && paths[end].number == paths[first].number) ++end;
-      write_path(frame, decoded, first, end);
+      const uint64_t times = times_of(paths.subspan(first, end - first));
+      write_path(frame, decoded, first, before, times);
+      before += times;
       first = end;
     }
   }
 
-  void write_path(const FramePaths& frame, const Decoded& decoded, size_t first, size_t end) {
-    if (end - first == 1) {
-      print("     path {}\n", first + 1);
+  // `before`: how many paths ran before it.
+  void write_path(const FramePaths& frame, const Decoded& decoded, size_t first, uint64_t before,
+                  uint64_t times) {
+    if (times == 1) {
+      print("     path {}\n", before + 1);
     } else {
-      print("     paths {} to {}, the same {} times\n", first + 1, end, end - first);
+      print("     paths {} to {}, the same {} times\n", before + 1, before + times, times);
     }
     write_lines(frame, *decoded.graph, decoded.history.completed[first].blocks, false);
   }
@@ -275,7 +282,7 @@ void write_history(ObjectWriter& object, const FramePaths& frame, const Decoded&
   object.list("paths", [&](ListWriter& paths) {
     for (const PathHistory::Path& path : history.completed) {
       paths.row([&](ObjectWriter& row) {
-        row.add("number", path.number);
+        row.add("number", path.number).add("times", path.times);
         write_blocks(row, graph, path.blocks);
       });
     }

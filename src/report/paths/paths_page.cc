@@ -103,7 +103,8 @@ class StepsWriter {
       words +=
           history.complete ? "no path was completed since the call" : "completed paths are lost";
     } else {
-      words += fmt::format("{} completed path{}", completed, completed == 1 ? "" : "s");
+      const uint64_t times = times_of(std::span(history.completed).first(completed));
+      words += fmt::format("{} completed path{}", times, times == 1 ? "" : "s");
       words += history.complete ? ", all since the call" : ", older ones are lost";
     }
     if (count > 1) words += fmt::format("; reading {} of {}", number, count);
@@ -138,8 +139,16 @@ class StepsWriter {
     for (const Step& step : std::span(steps).subspan(left_out))
       write_step(frame, *decoded.graph, step);
     json_.end_array();
+    write_times(std::span(history.completed).first(completed));
     write_rest(frame, decoded);
     end_frame();
+  }
+
+  void write_times(std::span<const PathHistory::Path> paths) {
+    if (times_of(paths) == paths.size()) return;
+    json_.key("times").begin_array();
+    for (const PathHistory::Path& path : paths) json_.value(path.times);
+    json_.end_array();
   }
 
   struct Step {

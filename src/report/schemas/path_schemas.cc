@@ -30,6 +30,7 @@ constexpr std::array kBlockFields = {
 constexpr Field kBlocks = rows("blocks", kBlockFields, "Blocks in the order in which they ran.");
 constexpr std::array kPathFields = {
     number_id("number", "The path's number."),
+    count("times", "How often it ran in sequence, if that was counted; otherwise 1."),
     kBlocks,
 };
 constexpr std::array kReadingFields = {
