@@ -7,6 +7,8 @@
 #include <set>
 #include <string>
 
+#include "model/path_numbers.h"
+
 namespace telltale {
 namespace {
 

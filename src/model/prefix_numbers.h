@@ -12,7 +12,7 @@
 #include <span>
 #include <vector>
 
-#include "model/ball_larus.h"
+#include "model/path_numbers.h"
 
 namespace telltale {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "analysis/paths/path_history.h"
-#include "model/ball_larus.h"
+#include "model/path_numbers.h"
 
 namespace telltale::testing {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "model/ball_larus.h"
+#include "model/path_numbers.h"
 #include "model/prefix_numbers.h"
 
 namespace telltale {

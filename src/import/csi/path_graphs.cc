@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "formats/csi/path_metadata.h"
+#include "model/path_numbers.h"
 #include "program/demangle.h"
 
 namespace telltale {
