@@ -122,7 +122,7 @@ constexpr std::array kCoreThreadFields = {
     rows("frames", kFrameFields, "Functions on the stack, the innermost first."),
     object("slice", kSliceFields, "With --slice: of the first thread.").sometimes(),
 };
-constexpr std::array kMembers = {
+constexpr std::array kPathsMembers = {
     text("stopped_by", "The signal that stopped the process.").or_null(),
     rows("threads", kCoreThreadFields, "Threads; the one that received the signal is the first."),
 };
@@ -130,6 +130,6 @@ constexpr std::array kMembers = {
 }  // namespace
 
 constinit const DocumentSchema kPaths{
-    "paths", 1, "The paths that functions on the stacks of a stopped process ran.", true, kMembers};
+    "paths", 1, "The paths that functions on the stacks of a stopped process ran.", true, kPathsMembers};
 
 }  // namespace telltale::schemas

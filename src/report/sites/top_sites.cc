@@ -35,7 +35,7 @@ constexpr std::array kTopSiteColumns = {
     kSiteFunction,
     kPlace,
 };
-constexpr std::array kMembers = {
+constexpr std::array kTopSitesMembers = {
     field::rows("rows", kTopSiteColumns, "Sites, the largest counts first.")};
 
 // A printed site and its sort key.
@@ -98,6 +98,6 @@ void write_top_sites(const SamplerReports& reports, const CallFilter& filter,
 }
 
 constinit const DocumentSchema schemas::kTopSites{
-    "top-sites", 1, "The sites with the largest counts.", true, kMembers};
+    "top-sites", 1, "The sites with the largest counts.", true, kTopSitesMembers};
 
 }  // namespace telltale
