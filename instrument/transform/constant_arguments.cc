@@ -14,9 +14,13 @@
 namespace telltale::instrument {
 namespace {
 
+// The value that a mark returns; null if it returns none.
+llvm::Value* forwarded_by(const llvm::CallInst& mark) {
+  return mark.getType()->isVoidTy() ? nullptr : mark.getArgOperand(1);
+}
+
 // The constant that is all that the variable is ever given; null if it has other values, or if its
-// address is anywhere but in marks, which only read it. A load before the store may return any
-// value.
+// address is anywhere but in marks that only read it. A load before the store may return any value.
 llvm::Constant* only_value(llvm::AllocaInst& variable, const TranslationUnit& unit) {
   llvm::Constant* value = nullptr;
   for (llvm::User* const user : variable.users()) {
@@ -29,7 +33,9 @@ llvm::Constant* only_value(llvm::AllocaInst& variable, const TranslationUnit& un
           stored->getType() != variable.getAllocatedType())
         return nullptr;
       value = stored;
-    } else if (!instruction.isLifetimeStartOrEnd() && mark_of(instruction, unit) == nullptr) {
+    } else if (mark_of(instruction, unit) != nullptr) {
+      if (forwarded_by(llvm::cast<llvm::CallInst>(instruction)) == &variable) return nullptr;
+    } else if (!instruction.isLifetimeStartOrEnd()) {
       return nullptr;
     }
   }
@@ -63,11 +69,9 @@ void fold_instructions(llvm::Function& function, const TranslationUnit& unit) {
   for (llvm::BasicBlock& block : function) {
     for (llvm::Instruction& instruction : block) {
       if (mark_of(instruction, unit) != nullptr) {
-        // It forwards a value, and remains.
-        auto* const forwarded = instruction.getType()->isVoidTy()
-                                    ? nullptr
-                                    : llvm::dyn_cast<llvm::ConstantInt>(
-                                          llvm::cast<llvm::CallInst>(instruction).getArgOperand(1));
+        // The mark remains.
+        auto* const forwarded = llvm::dyn_cast_or_null<llvm::ConstantInt>(
+            forwarded_by(llvm::cast<llvm::CallInst>(instruction)));
         if (forwarded != nullptr) instruction.replaceAllUsesWith(forwarded);
         continue;
       }
