@@ -130,6 +130,7 @@ constexpr std::array kPathsMembers = {
 }  // namespace
 
 constinit const DocumentSchema kPaths{
-    "paths", 1, "The paths that functions on the stacks of a stopped process ran.", true, kPathsMembers};
+    "paths", 1, "The paths that functions on the stacks of a stopped process ran.", true,
+    kPathsMembers};
 
 }  // namespace telltale::schemas
