@@ -12,6 +12,7 @@
 #include <optional>
 #include <set>
 #include <utility>
+#include <vector>
 
 #include "analysis/ir_marks.h"
 #include "analysis/plain_conditions.h"
@@ -154,8 +155,13 @@ void FirstObservations::observe_copy(llvm::IRBuilderBase& at, BasicBlock* block,
     auto* const copy = llvm::cast<llvm::CallInst>(clones[call]);
     llvm::IRBuilder<> builder(copy->getNextNode());
     codegen_.cold_observers.emit(builder, *copy, *mark_of(*copy, unit_), first_bank(builder));
-    erase_mark(*copy);
   }
+  std::vector<llvm::CallInst*> marks;  // those of bounds, too, which the copy does not observe
+  for (llvm::Instruction& instruction : *copied) {
+    if (mark_of(instruction, unit_) != nullptr)
+      marks.push_back(llvm::cast<llvm::CallInst>(&instruction));
+  }
+  for (llvm::CallInst* const mark : marks) erase_mark(*mark);
 }
 
 }  // namespace telltale::instrument
