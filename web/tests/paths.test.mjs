@@ -36,6 +36,15 @@ test('steps: back and forth by keyboard, and by path', () => withPage({payload: 
   assert.equal((await hashOf(page))['paths-step'], '0');
 }));
 
+test('steps: paths that were repeated have the numbers of the text', () => withPage({payload: stepsPage(frame({times: [1, 11], history: '12 completed paths, all since the call'}))}, async page => {
+  const shown = [];
+  for (const key of ['End', ',', ',', ',']) {
+    await press(page, key);
+    shown.push((await textOf(page, '.details')).replace(/\s+/g, ' ').match(/\bpaths? (\d.*?) line /)[1]);
+  }
+  assert.deepEqual(shown, ['13 of 13 not complete', '13 of 13 not complete', '2 to 12 of 13 the same 11 times', '1 of 13']);
+}));
+
 test('steps: the source has the order, and what did not run', () => withPage({payload: two()}, async page => {
   const notes = Object.fromEntries(await page.evaluate(() => [...document.querySelectorAll('.source-line.marked')].map(line => [line.querySelector('.number').textContent, [line.querySelector('.note')?.textContent ?? '', line.className.match(/ran|not-run|may-have-run/g).at(-1), Number(line.style.getPropertyValue('--mark'))]])));
   assert.deepEqual(notes, {7: ['1 4 7', 'ran', 0.7], 8: ['2 5 8', 'ran', 0.7], 10: ['6 9  \u2190 here', 'ran', 0.7], 12: ['10', 'ran', 0], 14: ['', 'not-run', 0], 15: ['', 'may-have-run', 0]});

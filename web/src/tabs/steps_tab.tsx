@@ -105,8 +105,12 @@ export function StepsTab({spec, data: given}: TabProps) {
   }
   if (frame === undefined) return <p class="empty">There are no frames.</p>;
   const paths = (frame.steps.at(-1)?.[0] ?? -1) + 1;
+  const timesOf = (of: number) => frame.times?.[of] ?? 1;
+  // Numbers of paths as in the text: a path that was repeated has several.
+  const ranBefore = (of: number) => Array.from({length: of}, (_, i) => timesOf(i)).reduce((sum, each) => sum + each, 0);
   const steps = frame.steps.map((step, i) => ({i, step})).filter(({step}) => step[0] === path);
-  const times = frame.times?.[path!] ?? 1;
+  const times = timesOf(path!);
+  const first = ranBefore(path!) + 1;
   const isPartial = frame.here !== 0 && path === paths - 1;
   return <>
     <Toolbar name="Steps">
@@ -125,7 +129,7 @@ export function StepsTab({spec, data: given}: TabProps) {
         : source === null || source.lines.length === 0 ? <p class="empty">The source {source?.file ?? ''} is not in this page. Line {line}.</p>
         : <Source data={source} name={source.file} line={line} onLine={to => { const step = frame.steps.findIndex(one => one[1] === at && one[2] === to); if (step >= 0) goStep(step); }} />}
       <Details title={nameOf(frame)} actions={[]}
-        numbers={count === 0 ? [] : [{name: 'step', value: `${showCount(now + 1)} of ${showCount(count)}`}, {name: 'path', value: `${showCount(path! + 1)} of ${showCount(paths)}`, note: isPartial ? 'not complete' : times > 1 ? `${showCount(times)} times` : ''},
+        numbers={count === 0 ? [] : [{name: 'step', value: `${showCount(now + 1)} of ${showCount(count)}`}, {name: times > 1 ? 'paths' : 'path', value: `${times > 1 ? `${showCount(first)} to ${showCount(first + times - 1)}` : showCount(first)} of ${showCount(ranBefore(paths))}`, note: isPartial ? 'not complete' : times > 1 ? `the same ${showCount(times)} times` : ''},
           {name: 'line', value: String(line), note: inlined ? `inlined ${inlined}` : ''}]}
         facts={[{name: 'history', value: frame.history}, {name: 'thread', value: String(frame.thread)}, {name: 'source', value: found?.file ?? ''},
           ...(frame.left_out ? [{name: 'older steps that are left out', value: showCount(frame.left_out)}] : [])]}>
