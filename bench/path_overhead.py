@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 
+os.environ.setdefault("TELLTALE_BINARY_DIR", str(pathlib.Path(__file__).absolute().parent.parent))
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import sampler_overhead as programs  # noqa: E402
 
