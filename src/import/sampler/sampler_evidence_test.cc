@@ -157,6 +157,14 @@ TEST(SamplerEvidence, RunsThatTellNothingAreCounted) {
   EXPECT_EQ(evidence.problems.damage_count(), 3U);
 }
 
+TEST(SamplerEvidence, SectionsWithoutAUnitAreNoEvidence) {
+  Study study("<sites unit=\"\" scheme=\"data\">\na.c\t1\tf\t1\tx\tread\n</sites>\n");
+  const SamplerEvidence& evidence =
+      study.read({"<samples unit=\"\" scheme=\"data\">\n9\n</samples>\n"});
+  EXPECT_EQ(evidence.runs.size(), 0U);
+  EXPECT_EQ(evidence.unresolved, 1U);
+}
+
 TEST(SamplerEvidence, DamagedRowsAreLeftOutAndReported) {
   const std::string sites = sites_text();
   Study study(sites);

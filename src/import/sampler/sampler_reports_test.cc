@@ -85,6 +85,21 @@ TEST(SamplerReports, SectionsThatDoNotFitAreToldAndTheRestIsJoined) {
   EXPECT_EQ(described(open({damaged, whole, sites})), "data f:1 8 seen\ndata f:2 1 seen\n");
 }
 
+// Neither side of the join takes them: a section without a name would match any other.
+TEST(SamplerReports, SectionsWithoutAUnitOrASchemeAreSkipped) {
+  const std::string unit(32, '0');
+  for (const std::string& tag :
+       {std::string(" unit=\"\" scheme=\"data\""), " unit=\"" + unit + "\""}) {
+    const std::string sites = "<sites" + tag + ">\na.c\t1\tf\t1\tx\tread\n</sites>\n";
+    const std::string report = "<samples" + tag + ">\n7\n</samples>\n";
+    const SamplerReports reports = open({report, sites});
+    EXPECT_EQ(described(reports), "") << tag;
+    ASSERT_EQ(reports.problems().kept().size(), 2U) << tag;
+    for (const Problem& problem : reports.problems().kept())
+      EXPECT_EQ(problem.message, "the tag lacks a unit or a scheme");
+  }
+}
+
 TEST(SamplerReports, EveryPrefixIsAnswered) {
   const std::string report = golden("all_schemes.report");
   const std::string sites = golden("all_schemes.sites");

@@ -25,7 +25,7 @@ Result<bool> SamplerSites::add(InputFile file, ProblemLog& problems,
   programs_.push_back({path.substr(path.rfind('/') + 1), {}});
   const Bytes bytes = kept.bytes();
   if (sampler::kind_of(bytes) == sampler::TextKind::sites) {
-    add_info(sampler::SiteInfo::read(bytes, path, 0, problems), path, problems);
+    add_info(bytes, 0, path, problems);
     return true;
   }
   if (!may_have_static_sections(bytes)) {
@@ -54,8 +54,7 @@ bool SamplerSites::add_sections(const StaticSections& found, const std::string& 
                                 ProblemLog& problems) {
   for (const StaticSection& section : found.sections) {
     if (section.unpacked != nullptr) unpacked_.push_back(section.unpacked);
-    add_info(sampler::SiteInfo::read(section.bytes, program, section.offset, problems), program,
-             problems);
+    add_info(section.bytes, section.offset, program, problems);
   }
   return !found.sections.empty();
 }
@@ -73,19 +72,26 @@ bool SamplerSites::add_debug_file(const std::string& program, const std::string&
   return found && add_sections(*found, program, problems);
 }
 
-void SamplerSites::add_info(sampler::SiteInfo info, const std::string& program,
+void SamplerSites::add_info(Bytes text, uint64_t offset, const std::string& program,
                             ProblemLog& problems) {
-  const sampler::SiteInfo& kept = infos_.emplace_back(std::move(info));
-  for (const sampler::SitesSection& section : kept.sections()) {
+  const sampler::SiteInfo& info =
+      infos_.emplace_back(sampler::SiteInfo::read(text, program, offset, problems));
+  const auto refuse = [&](const sampler::SitesSection& section, std::string message) {
+    problems.add({Problem::Kind::corruption, offset + section.offset, program, "sites",
+                  std::move(message), section.body.size()});
+  };
+  for (const sampler::SitesSection& section : info.sections()) {
+    if (section.unit.empty() || section.scheme.empty()) {
+      refuse(section, "the tag lacks a unit or a scheme");
+      continue;
+    }
     const auto [known, is_new] =
         by_key_.try_emplace({section.unit, section.scheme}, sections_.size());
     if (is_new) {
       sections_.push_back({&section, &program});
     } else if (sections_[known->second].sites->body != section.body) {
-      problems.add({Problem::Kind::corruption, section.offset, program, "sites",
-                    fmt::format("unit {} has different {} sites in {}; those are used",
-                                section.unit, section.scheme, *sections_[known->second].program),
-                    section.body.size()});
+      refuse(section, fmt::format("unit {} has different {} sites in {}; those are used",
+                                  section.unit, section.scheme, *sections_[known->second].program));
     }
     last_program_.resize(sections_.size());
     if (std::exchange(last_program_[known->second], programs_.size()) != programs_.size())

@@ -35,8 +35,8 @@ class SamplerSites {
   // Adds the sites of `file`: a .sites file, or the section `section_name` of an executable, shared
   // library, object, archive or separate debug file. For a program without the section, reads its
   // separate debug file. The first definition of a unit and scheme wins; a different second one is
-  // a problem. Returns whether there were any sites. Errors: bad_magic for another file; those of
-  // the ELF readers.
+  // a problem. So is a section whose tag lacks a unit or a scheme: it is skipped. Returns whether
+  // there were any sites. Errors: bad_magic for another file; those of the ELF readers.
   Result<bool> add(InputFile file, ProblemLog& problems,
                    const std::string& section_name = ".debug_site_info");
   Result<bool> add(const std::string& path, const InputLimits& limits, ProblemLog& problems,
@@ -57,7 +57,8 @@ class SamplerSites {
 
  private:
   using Key = std::pair<std::string_view, std::string_view>;
-  void add_info(sampler::SiteInfo info, const std::string& program, ProblemLog& problems);
+  // `text`: site information at `offset` of the file `program`.
+  void add_info(Bytes text, uint64_t offset, const std::string& program, ProblemLog& problems);
   bool add_sections(const StaticSections& found, const std::string& program, ProblemLog& problems);
   bool add_debug_file(const std::string& program, const std::string& section_name,
                       ProblemLog& problems);
