@@ -12,7 +12,7 @@ if(TELLTALE_DUCKDB)
             ${TELLTALE_NPM} ci --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error
     COMMAND sh -c "ln -f node_modules/@duckdb/node-bindings-linux-*/libduckdb.so ${telltale_duckdb_library}"
     WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/duckdb
-    DEPENDS ${packages} COMMENT "Installing DuckDB's library" VERBATIM)
+    DEPENDS ${packages} ${TELLTALE_NODE_INSTALLED} COMMENT "Installing DuckDB's library" VERBATIM)
   file(MAKE_DIRECTORY ${built})
   add_custom_target(telltale_duckdb ALL DEPENDS ${telltale_duckdb_library})
 endif()

@@ -1,8 +1,6 @@
 # The page kit of web/, bundled and built into the binary: a page is one file and needs no network to be looked at.
 # npm installs what package-lock.json names (the bundler and one library) into the build folder.
-find_package(Python3 COMPONENTS Interpreter REQUIRED)
-find_program(TELLTALE_NODE node REQUIRED)
-find_program(TELLTALE_NPM npm REQUIRED)
+include(TelltaleNode)
 set(web ${PROJECT_SOURCE_DIR}/web)
 set(built ${PROJECT_BINARY_DIR}/web)
 set(packages ${web}/package.json ${web}/package-lock.json ${web}/.npmrc)
@@ -15,7 +13,7 @@ add_custom_command(OUTPUT ${built}/installed
   COMMAND ${CMAKE_COMMAND} -E chdir ${built}
           ${TELLTALE_NPM} ci --omit=dev --ignore-scripts --prefer-offline --no-audit --no-fund --loglevel=error
   COMMAND ${CMAKE_COMMAND} -E touch ${built}/installed
-  DEPENDS ${packages} COMMENT "Installing the bundler of web/" VERBATIM)
+  DEPENDS ${packages} ${TELLTALE_NODE_INSTALLED} COMMENT "Installing the bundler of web/" VERBATIM)
 add_custom_command(OUTPUT ${built}/page.js ${built}/page.css
   COMMAND ${TELLTALE_NODE} ${web}/build.mjs ${built}/node_modules ${built}
   DEPENDS ${built}/installed ${web}/build.mjs ${web}/tsconfig.json ${web}/style.css ${sources}

