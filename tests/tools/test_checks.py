@@ -166,6 +166,23 @@ class Reliability(Scratch):
         self.assertIn("is already on line 1", self.complaints()[0])
 
 
+class TrackedFiles(Scratch):
+    def complaints(self, *names):
+        return list(load("check_tracked_files").complaints(self.root, names))
+
+    def test_files_of_the_project_pass(self):
+        self.write("src/a.cc", "x" * 64 * 1024)
+        self.assertEqual(self.complaints("src/a.cc", "README.md"), [])
+
+    def test_unknown_folders_are_noticed_once(self):
+        self.assertEqual(self.complaints("debian-sources/a.c", "debian-sources/b/c.c"),
+                         ["debian-sources: not a part of the project (2 tracked): remove it, or add it to tools/check_tracked_files.py"])
+
+    def test_large_files_are_noticed(self):
+        self.write("docs/a.svg", "x" * (64 * 1024 + 1))
+        self.assertEqual(self.complaints("docs/a.svg"), ["docs/a.svg: 65537 bytes: a file of the repository has at most 65536"])
+
+
 class TestPrograms(Scratch):
     def complaints(self, text, name="tests/end_to_end/test_x.py"):
         self.write(name, text)
