@@ -10,11 +10,11 @@ import tempfile
 import time
 import unittest
 
+from collect_case import CollectCase, multipart, zstd
 from collect_server import TELLTALE, Server, core_file, report, stored_in_log
 from parquet_reader import pyarrow, read_runs
 from sampler_programs import RELEASES, SOURCE_DIR, build
 from study_case import table, telltale
-from test_collect_requests import CollectCase, multipart, zstd
 from test_collect_send import DEAD, FakeServer
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
