@@ -14,7 +14,7 @@ import unittest
 import uuid
 import zlib
 
-from collect_case import CollectCase, multipart, zstd
+from collect_case import CollectCase, zstd
 from collect_server import TELLTALE, Server, headers, report, sites, stored_in_log
 
 
