@@ -9,15 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/calls/call_tree.h"
-#include "analysis/calls/profile.h"
+#include "import/calls/call_answers.h"
 #include "import/recording.h"
 #include "import/timed_calls.h"
 #include "model/event_source.h"
 #include "model/record_filter.h"
 #include "model/recording_info.h"
-#include "output/timeline/export_calls.h"
-#include "output/tree/measure_paths.h"
+#include "model/runtime_events.h"
 
 namespace telltale {
 
@@ -31,10 +29,9 @@ concept RecordedEvents =
       { source.input(/*file=*/number) } -> std::same_as<const InputFile&>;
     };
 
-// Implements the answers for one kind of recording. The instantiations here take most of telltale's
-// compile time, so only one source file of each format includes this.
+// The answers for one kind of recording, at one virtual call an event.
 template <EventSource Source>
-class TimedCallsOf final : public TimedCalls {
+class TimedCallsOf : public CallAnswers {
  public:
   // `source` must outlive it.
   explicit TimedCallsOf(const Source& source) : source_(source) {}
@@ -46,27 +43,13 @@ class TimedCallsOf final : public TimedCalls {
   [[nodiscard]] uint64_t shard_bytes(size_t stream, size_t shard) const override {
     return source_.shard_bytes(stream, shard);
   }
-  [[nodiscard]] Profile profile(const ProfileOptions& options,
-                                ProblemLog& problems) const override {
-    return compute_profile(source_, options, problems);
+  void read_ahead(size_t stream, size_t shard) const override {
+    if constexpr (requires { source_.read_ahead(stream, shard); })
+      source_.read_ahead(stream, shard);
   }
-  [[nodiscard]] Result<CallTreePartial> call_tree(const CallFilter& filter, size_t workers,
-                                                  const CallTreeOptions& options,
-                                                  ProblemLog& problems) const override {
-    return collect_call_tree(source_, filter, workers, options, problems);
-  }
-  [[nodiscard]] Result<MeasuredTree> measured_tree(Measure measure, const CallFilter& filter,
-                                                   size_t workers, size_t max_depth,
-                                                   ProblemLog& problems) const override {
-    return measure_paths(source_, measure, filter, workers, max_depth, problems);
-  }
-  [[nodiscard]] std::vector<Measure> measures_with_data(size_t workers) const override {
-    return telltale::measures_with_data(source_, workers);
-  }
-  Result<ExportRemarks> export_calls(const ExportOptions& options, ExportFormat format,
-                                     OutputFile& out, ProblemLog& problems) const override {
-    return telltale::export_calls(source_, options, format, out, problems);
-  }
+
+ protected:
+  [[nodiscard]] const Source& source() const { return source_; }
 
  private:
   void play_to(size_t stream, size_t shard, EventReceiver& sink,
@@ -77,8 +60,54 @@ class TimedCallsOf final : public TimedCalls {
   const Source& source_;
 };
 
+// The same without a virtual call an event: its play() is compiled for the sink of each answer.
+// That takes much of telltale's compile time, so only one source file of each format does it.
+template <EventSource Source>
+class FusedCallsOf final : public TimedCallsOf<Source> {
+ public:
+  using TimedCallsOf<Source>::TimedCallsOf;
+
+ private:
+  void play_shard(size_t stream, size_t shard, ShardBoundarySink& sink,
+                  ProblemLog& problems) const override {
+    this->source().play(stream, shard, sink, problems);
+  }
+  void play_shard(size_t stream, size_t shard, ProfileSink& sink,
+                  ProblemLog& problems) const override {
+    this->source().play(stream, shard, sink, problems);
+  }
+  void play_shard(size_t stream, size_t shard, detail::CallPlayer<ProfileSink>& sink,
+                  ProblemLog& problems) const override {
+    this->source().play(stream, shard, sink, problems);
+  }
+  void play_shard(size_t stream, size_t shard, detail::CallPlayer<CallTreeSink>& sink,
+                  ProblemLog& problems) const override {
+    this->source().play(stream, shard, sink, problems);
+  }
+  void play_shard(size_t stream, size_t shard, detail::CallPlayer<PerfettoSink>& sink,
+                  ProblemLog& problems) const override {
+    this->source().play(stream, shard, sink, problems);
+  }
+  void play_shard(size_t stream, size_t shard, detail::CallPlayer<ChromeSink>& sink,
+                  ProblemLog& problems) const override {
+    this->source().play(stream, shard, sink, problems);
+  }
+  void play_shard(size_t stream, size_t shard, detail::CallPlayer<RowsSink>& sink,
+                  ProblemLog& problems) const override {
+    this->source().play(stream, shard, sink, problems);
+  }
+  void play_shard(size_t stream, size_t shard, MeasuresFound& sink,
+                  ProblemLog& problems) const override {
+    if constexpr (tells_runtime_events<Source>) {
+      this->source().play(stream, shard, sink, problems);
+    } else {
+      CallAnswers::play_shard(stream, shard, sink, problems);
+    }
+  }
+};
+
 // A recording with timed calls.
-template <RecordedEvents Source>
+template <RecordedEvents Source, typename Calls = FusedCallsOf<Source>>
 class EventRecording : public Recording {
  public:
   EventRecording(const FormatDescriptor& format, Source source)
@@ -103,10 +132,12 @@ class EventRecording : public Recording {
 
  protected:
   [[nodiscard]] const Source& source() const { return source_; }
+  // See CallAnswers.
+  void set_runtime(const RuntimeAnswers& runtime) { calls_.set_runtime(runtime); }
 
  private:
   Source source_;
-  TimedCallsOf<Source> calls_{source_};
+  Calls calls_{source_};
 };
 
 // The same as the return value of a format's `open`.

@@ -12,13 +12,12 @@
 #include "analysis/runtime/event_stacks.h"
 #include "analysis/runtime/mprof_calls.h"
 #include "analysis/runtime/runtime_facts.h"
-#include "analysis/runtime/runtime_timeline.h"
-#include "analysis/runtime/weighted_stacks.h"
 #include "base/problem.h"
 #include "model/call_filter.h"
 #include "model/clock.h"
 #include "model/event_sizes.h"
 #include "model/runtime_events.h"
+#include "output/runtime_answers.h"
 
 namespace telltale {
 
@@ -45,13 +44,8 @@ struct RuntimeHeader {
 // Capability: events of a managed runtime other than calls (model/runtime_events.h). Each answer
 // reads the recording once or twice on `workers` threads (0: all cores), adds damage to `problems`,
 // and does not depend on the number of workers. Safe to use from several threads.
-class RuntimeEvents {
+class RuntimeEvents : public RuntimeAnswers {
  public:
-  RuntimeEvents() = default;
-  RuntimeEvents(const RuntimeEvents&) = delete;
-  RuntimeEvents& operator=(const RuntimeEvents&) = delete;
-  virtual ~RuntimeEvents() = default;
-
   // Of the same recording: threads, functions, the clock.
   [[nodiscard]] virtual const TimedCalls& calls() const = 0;
   [[nodiscard]] virtual RuntimeHeader header() const = 0;  // of the first file
@@ -63,7 +57,7 @@ class RuntimeEvents {
   [[nodiscard]] virtual uint64_t address_of(uint64_t id) const = 0;
   [[nodiscard]] virtual std::vector<uint64_t> ids_of(uint64_t address) const = 0;
 
-  // The functions collect_NAME or compute_NAME of analysis/, with what they require.
+  // More functions collect_NAME or compute_NAME of analysis/, with what they require.
   [[nodiscard]] virtual RuntimeAnswer runtime_facts(const RuntimeFactsOptions& options,
                                                     CallsWanted calls,
                                                     ProblemLog& problems) const = 0;
@@ -71,14 +65,6 @@ class RuntimeEvents {
                                                ProblemLog& problems) const = 0;
   [[nodiscard]] virtual EventStacks event_stacks(const EventStacksOptions& options,
                                                  ProblemLog& problems) const = 0;
-  [[nodiscard]] virtual RuntimeTimeline runtime_timeline(const CallFilter& filter, size_t workers,
-                                                         ProblemLog& problems) const = 0;
-  [[nodiscard]] virtual WeightedStacks weighted_stacks(StackMetric weighed,
-                                                       const CallFilter& filter, size_t workers,
-                                                       ProblemLog& problems) const = 0;
-  [[nodiscard]] virtual std::optional<HeapGraph> last_heap_graph(
-      const CallFilter& filter, size_t workers, ProblemLog& problems,
-      std::vector<HeapShotLeftOut>* left_out) const = 0;
   // Emits the events of all threads in file order, and no problems.
   virtual void track_objects(ObjectTracking& tracking) const = 0;
   [[nodiscard]] virtual EventSizes event_sizes(size_t workers, ProblemLog& problems) const = 0;

@@ -160,13 +160,14 @@ Result<void> play_calls(const Source& source, const CallFilter& filter, size_t w
     if (shard.last_shard) player.finish_stream();
     if constexpr (requires(Sink& sink) { sink.end_shard(); }) out.sink->end_shard();
   };
-  const Result<void> done = play_shards(
-      source, filter, workers, play, [&](const PlannedShard&, size_t slot) -> Result<void> {
-        const Result<void> finished =
-            finish(std::as_const(played[slot].context), *played[slot].sink);
-        played[slot] = {};
-        return finished;
-      });
+  const Result<void> done =
+      play_shards(ShardScannerOf<Source>(source), filter, workers, play,
+                  [&](const PlannedShard&, size_t slot) -> Result<void> {
+                    const Result<void> finished =
+                        finish(std::as_const(played[slot].context), *played[slot].sink);
+                    played[slot] = {};
+                    return finished;
+                  });
   if (!done) return done;
   for (const ProblemLog& log : logs) problems.merge(log);
   return {};

@@ -35,8 +35,8 @@ void play_pieces(const Source& source, const std::vector<std::pair<size_t, size_
 // The same with every shard of every stream, in order of stream and shard.
 template <EventSource Source, typename Make, typename Put>
 void play_pieces(const Source& source, size_t workers, Make make, Put put, ProblemLog& problems) {
-  play_pieces(source, list_shards(source, CallFilter()), workers, std::move(make), std::move(put),
-              problems);
+  play_pieces(source, list_shards(source.streams(), CallFilter()), workers, std::move(make),
+              std::move(put), problems);
 }
 
 }  // namespace telltale

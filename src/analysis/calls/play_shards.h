@@ -2,12 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include "analysis/calls/shard_boundary.h"
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/problem.h"
 #include "model/call_filter.h"
 #include "model/event_source.h"
@@ -25,19 +26,52 @@ struct PlannedShard {
 };
 
 // The shards of all streams that a filter keeps, in order of stream and shard.
-template <EventSource Source>
-std::vector<std::pair<size_t, size_t>> list_shards(const Source& source, const CallFilter& filter) {
-  std::vector<std::pair<size_t, size_t>> shards;
-  const auto streams = source.streams();
-  for (size_t stream = 0; stream < streams.size(); ++stream) {
-    if (!filter.keeps_thread(streams[stream].thread)) continue;
-    for (size_t shard = 0; shard < streams[stream].shards; ++shard)
-      shards.emplace_back(stream, shard);
-  }
-  return shards;
-}
+std::vector<std::pair<size_t, size_t>> list_shards(std::span<const EventStream> streams,
+                                                   const CallFilter& filter);
 
 constexpr size_t kMaxBatchShards = 4096;
+
+// What play_shards() needs of a recording, so that it is compiled once for all kinds: two virtual
+// calls a shard.
+class ShardScanner {
+ public:
+  ShardScanner() = default;
+  ShardScanner(const ShardScanner&) = delete;
+  ShardScanner& operator=(const ShardScanner&) = delete;
+  virtual ~ShardScanner() = default;
+  // As EventSource says.
+  [[nodiscard]] virtual std::span<const EventStream> streams() const = 0;
+  [[nodiscard]] virtual uint64_t shard_bytes(size_t stream, size_t shard) const = 0;
+  // Plays a shard for its effect on the open calls. Safe from several threads.
+  [[nodiscard]] virtual ShardBoundary scan(size_t stream, size_t shard) const = 0;
+  // StreamPosition::pass.
+  virtual void pass(StreamPosition& position, size_t stream, size_t shard,
+                    ShardBoundary& boundary) const = 0;
+};
+
+template <EventSource Source>
+class ShardScannerOf final : public ShardScanner {
+ public:
+  // `source` must outlive it.
+  explicit ShardScannerOf(const Source& source) : source_(source) {}
+  [[nodiscard]] std::span<const EventStream> streams() const override { return source_.streams(); }
+  [[nodiscard]] uint64_t shard_bytes(size_t stream, size_t shard) const override {
+    return source_.shard_bytes(stream, shard);
+  }
+  [[nodiscard]] ShardBoundary scan(size_t stream, size_t shard) const override {
+    ShardBoundarySink sink;
+    ProblemLog unused(1);
+    source_.play(stream, shard, sink, unused);
+    return sink.take();
+  }
+  void pass(StreamPosition& position, size_t stream, size_t shard,
+            ShardBoundary& boundary) const override {
+    position.pass(source_, stream, shard, boundary);
+  }
+
+ private:
+  const Source& source_;
+};
 
 // Processes all shards of a recording in parallel, each with the calls that are open at its start.
 //   play(const PlannedShard&, size_t slot, size_t worker)   several at a time; slot numbers the
@@ -48,48 +82,9 @@ constexpr size_t kMaxBatchShards = 4096;
 // The open calls depend on the previous shards. Each batch of shards (some 8 MiB of records per
 // worker) is therefore first scanned for its effect on the stack, in parallel; then the stacks are
 // chained; then the shards are played, in parallel.
-template <EventSource Source, typename Play, typename Finish>
-Result<void> play_shards(const Source& source, const CallFilter& filter, size_t workers, Play play,
-                         Finish finish) {
-  const auto streams = source.streams();
-  const auto shards = list_shards(source, filter);
-  const uint64_t batch_bytes = workers * (uint64_t{8} << 20);
-  StreamPosition position;
-  size_t position_stream = ~size_t{0};
-
-  for (size_t next = 0; next < shards.size();) {
-    std::vector<PlannedShard> batch;
-    for (uint64_t bytes = 0;
-         next < shards.size() && bytes < batch_bytes && batch.size() < kMaxBatchShards; ++next) {
-      const auto [stream, shard] = shards[next];
-      bytes += source.shard_bytes(stream, shard);
-      batch.push_back({stream, shard, shard + 1 == streams[stream].shards, {}, 0, {}});
-    }
-    parallel_for(batch.size(), workers, [&](size_t item, size_t) {
-      if (batch[item].last_shard) return;  // no later shard needs the stack
-      ShardBoundarySink sink;
-      ProblemLog unused(1);
-      source.play(batch[item].stream, batch[item].shard, sink, unused);
-      batch[item].boundary = sink.take();
-    });
-    for (PlannedShard& shard : batch) {
-      if (shard.stream != position_stream) {
-        position = StreamPosition();
-        position_stream = shard.stream;
-      }
-      shard.open_before = position.open_calls();
-      shard.floor = position.last_time();
-      if (!shard.last_shard) position.pass(source, shard.stream, shard.shard, shard.boundary);
-    }
-    parallel_for(batch.size(), workers, [&](size_t item, size_t worker) {
-      play(std::as_const(batch[item]), item, worker);
-    });
-    for (size_t item = 0; item < batch.size(); ++item) {
-      const Result<void> finished = finish(std::as_const(batch[item]), item);
-      if (!finished) return finished;
-    }
-  }
-  return {};
-}
+Result<void> play_shards(
+    const ShardScanner& scanner, const CallFilter& filter, size_t workers,
+    const std::function<void(const PlannedShard& shard, size_t slot, size_t worker)>& play,
+    const std::function<Result<void>(const PlannedShard& shard, size_t slot)>& finish);
 
 }  // namespace telltale

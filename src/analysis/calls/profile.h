@@ -411,7 +411,7 @@ Profile compute_profile(const Source& source, const ProfileOptions& options, Pro
 
   if (options.filter.keeps_every_call()) {
     std::vector<ProblemLog> logs(workers);
-    const auto shards = list_shards(source, options.filter);
+    const auto shards = list_shards(source.streams(), options.filter);
     std::vector<ProfileCarry> carries(shards.size());
     parallel_for(shards.size(), workers, [&](size_t item, size_t worker) {
       if constexpr (requires { source.read_ahead(size_t{}, size_t{}); }) {

@@ -338,7 +338,7 @@ template <EventSource Source>
 RuntimeAnswer collect_runtime_facts(const Source& source, const RuntimeFactsOptions& options,
                                     CallsWanted wanted, ProblemLog& problems) {
   const size_t workers = worker_count(options.workers);
-  const auto shards = list_shards(source, CallFilter());
+  const auto shards = list_shards(source.streams(), CallFilter());
   const auto streams = source.streams();
   std::vector<ProblemLog> logs(workers);
   std::deque<ProfileTable> tables;

@@ -30,7 +30,10 @@ constexpr auto kTargets = std::to_array<ConvertTarget>({
 
 class RuntimeRecording final : public EventRecording<MonoRecording> {
  public:
-  using EventRecording::EventRecording;
+  RuntimeRecording(const FormatDescriptor& format, MonoRecording source)
+      : EventRecording(format, std::move(source)) {
+    set_runtime(runtime_events_);
+  }
   [[nodiscard]] const RuntimeEvents* runtime_events() const override { return &runtime_events_; }
 
  private:

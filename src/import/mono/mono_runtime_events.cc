@@ -6,13 +6,6 @@
 
 namespace telltale {
 
-template WeightedStacks collect_weighted_stacks(const MonoRecording&, StackMetric,
-                                                const CallFilter&, size_t, ProblemLog&);
-template RuntimeTimeline collect_runtime_timeline(const MonoRecording&, const CallFilter&, size_t,
-                                                  ProblemLog&);
-template std::optional<HeapGraph> last_heap_graph(const MonoRecording&, const CallFilter&, size_t,
-                                                  ProblemLog&, std::vector<HeapShotLeftOut>*);
-
 RuntimeHeader MonoRuntimeEvents::header() const {
   // Profilers before 1.0 do not describe the machine. Since data version 15, each domain has its
   // own table of types.

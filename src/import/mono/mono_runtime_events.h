@@ -44,13 +44,4 @@ class MonoRuntimeEvents final : public RuntimeEvents {
   const TimedCalls& calls_;
 };
 
-// Compiled with MonoRuntimeEvents; exports and trees use them, too.
-extern template WeightedStacks collect_weighted_stacks(const MonoRecording&, StackMetric,
-                                                       const CallFilter&, size_t, ProblemLog&);
-extern template RuntimeTimeline collect_runtime_timeline(const MonoRecording&, const CallFilter&,
-                                                         size_t, ProblemLog&);
-extern template std::optional<HeapGraph> last_heap_graph(const MonoRecording&, const CallFilter&,
-                                                         size_t, ProblemLog&,
-                                                         std::vector<HeapShotLeftOut>*);
-
 }  // namespace telltale

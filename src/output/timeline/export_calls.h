@@ -1,15 +1,13 @@
 #pragma once
 
-#include "analysis/heap/heap_graph.h"
-#include "analysis/runtime/runtime_timeline.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "model/event_source.h"
-#include "model/runtime_events.h"
 #include "output/export.h"
 #include "output/export_format.h"
 #include "output/export_options.h"
 #include "output/output_file.h"
+#include "output/runtime_answers.h"
 #include "output/timeline/perfetto_export.h"
 #include "output/timeline/perfetto_timeline.h"
 #include "output/timeline/text_calls.h"
@@ -21,27 +19,25 @@ namespace telltale {
 namespace detail {
 
 // The events of the runtime other than calls. The pass over the calls reports damage.
-template <EventSource Source>
-TimelineMarks runtime_marks(const Source& source, const ExportOptions& options,
-                            const ExportContext& context) {
+inline TimelineMarks runtime_marks(const RuntimeAnswers& runtime, const ExportOptions& options,
+                                   const ExportContext& context) {
   ProblemLog same_again;
-  return make_timeline_marks(
-      collect_runtime_timeline(source, options.filter, options.jobs, same_again), options.filter,
-      context);
+  return make_timeline_marks(runtime.runtime_timeline(options.filter, options.jobs, same_again),
+                             options.filter, context);
 }
 
 template <EventSource Source>
-Result<ExportRemarks> export_perfetto(const Source& source, const ExportOptions& options,
-                                      const ExportContext& context, OutputFile& out,
-                                      ProblemLog& problems) {
+Result<ExportRemarks> export_perfetto(const Source& source, const RuntimeAnswers* runtime,
+                                      const ExportOptions& options, const ExportContext& context,
+                                      OutputFile& out, ProblemLog& problems) {
   PerfettoExport exporter(context, out, {.compress = options.compress});
   Result<void> done = run_export(source, options.filter, options.jobs, exporter, problems);
   ExportRemarks remarks;
-  if constexpr (tells_runtime_events<Source>) {
-    if (done) done = write_perfetto_marks(runtime_marks(source, options, context), context, out);
+  if (runtime != nullptr) {
+    if (done) done = write_perfetto_marks(runtime_marks(*runtime, options, context), context, out);
     ProblemLog same_again;
     const auto heap =
-        last_heap_graph(source, options.filter, options.jobs, same_again, &remarks.left_out);
+        runtime->last_heap_graph(options.filter, options.jobs, same_again, &remarks.left_out);
     if (done && heap) done = write_perfetto_heap(*heap, context, out);
   }
   if (!done) return std::unexpected(done.error());
@@ -50,12 +46,13 @@ Result<ExportRemarks> export_perfetto(const Source& source, const ExportOptions&
 
 }  // namespace detail
 
-// Writes a recording's calls to `out`; the caller finishes it. Adds damage to `problems`. Errors:
-// usage for a format that does not export calls, and for a measure that the format cannot
-// represent; io.
+// Writes a recording's calls, and the events of its runtime (null: none), to `out`; the caller
+// finishes it. Adds damage to `problems`. Errors: usage for a format that does not export calls,
+// and for a measure that the format cannot represent; io.
 template <EventSource Source>
-Result<ExportRemarks> export_calls(const Source& source, const ExportOptions& options,
-                                   ExportFormat format, OutputFile& out, ProblemLog& problems) {
+Result<ExportRemarks> export_calls(const Source& source, const RuntimeAnswers* runtime,
+                                   const ExportOptions& options, ExportFormat format,
+                                   OutputFile& out, ProblemLog& problems) {
   const StyledNames names(source.functions(), options.names);
   const ExportContext context = with_names(export_context(source), names);
   const auto play = [&](auto&& exporter) -> Result<ExportRemarks> {
@@ -67,12 +64,12 @@ Result<ExportRemarks> export_calls(const Source& source, const ExportOptions& op
     return usage_error("--measure is for speedscope, pprof, folded, callgrind and dot");
   switch (format) {
     case ExportFormat::perfetto:
-      return detail::export_perfetto(source, options, context, out, problems);
+      return detail::export_perfetto(source, runtime, options, context, out, problems);
     case ExportFormat::chrome: {
       ChromeExport exporter(context, out);
-      if constexpr (tells_runtime_events<Source>)
+      if (runtime != nullptr)
         exporter.add_entries(
-            chrome_entries(detail::runtime_marks(source, options, context), context));
+            chrome_entries(detail::runtime_marks(*runtime, options, context), context));
       return play(exporter);
     }
     case ExportFormat::json:
@@ -83,8 +80,9 @@ Result<ExportRemarks> export_calls(const Source& source, const ExportOptions& op
       break;
   }
   if (!is_tree_export(format)) return usage_error("this format does not export calls");
-  const Result<MeasuredTree> measured = measure_paths(
-      source, options.measure, options.filter, options.jobs, CallTreeOptions().max_depth, problems);
+  const Result<MeasuredTree> measured =
+      measure_paths(source, runtime, options.measure, options.filter, options.jobs,
+                    CallTreeOptions().max_depth, problems);
   if (!measured) return std::unexpected(measured.error());
   const bool by_thread = format != ExportFormat::callgrind && format != ExportFormat::dot;
   const CallTree tree = (by_thread ? measured->partial : measured->partial.without_threads())

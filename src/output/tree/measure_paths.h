@@ -1,79 +1,49 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <utility>
+#include <span>
 #include <vector>
 
+#include "analysis/calls/call_tree.h"
 #include "analysis/calls/play_pieces.h"
-#include "analysis/heap/heap_graph.h"
-#include "analysis/heap/heap_retention.h"
 #include "base/error.h"
 #include "base/problem.h"
 #include "model/call_filter.h"
+#include "model/clock.h"
+#include "model/event_source.h"
+#include "model/function_names.h"
 #include "model/runtime_events.h"
+#include "output/runtime_answers.h"
 #include "output/tree/measured_tree.h"
 
 namespace telltale {
 
-namespace detail {
-
-template <EventSource Source>
-MeasuredTree measure_events(const Source& source, Measure measure, const CallFilter& filter,
-                            size_t workers, const CallTreeOptions& options, ProblemLog& problems) {
-  StackMetric metric = StackMetric::allocations;
-  if (measure == Measure::samples) metric = StackMetric::samples;
-  if (measure == Measure::throws) metric = StackMetric::throws;
-  if (measure == Measure::blocked) metric = StackMetric::waits;
-  WeightedStacks stacks = collect_weighted_stacks(source, metric, filter, workers, problems);
-  auto names = std::make_unique<FrameNames>(source.functions());
-  const WeightOf weight = measure == Measure::alloc_count ? WeightOf::count : WeightOf::value;
-  CallTreePartial partial = weighted_tree(stacks, metric, weight, options, *names);
-  std::vector<LiveType> live = last_live_types(stacks, source.streams(), *names);
-  return {std::move(partial),
-          std::move(names),
-          measure == Measure::blocked ? source.clock() : Clock{.name = "count"},
-          units_of(measure),
-          std::move(live),
-          {}};
-}
-
-template <EventSource Source>
-MeasuredTree measure_heap(const Source& source, Measure measure, const CallFilter& filter,
-                          size_t workers, const CallTreeOptions& options, ProblemLog& problems) {
-  auto names = std::make_unique<FrameNames>(source.functions());
-  CallTreePartial partial(options);
-  std::vector<HeapShotLeftOut> left_out;
-  if (const auto graph = last_heap_graph(source, filter, workers, problems, &left_out)) {
-    const WeightOf weight = measure == Measure::live_count ? WeightOf::count : WeightOf::value;
-    partial =
-        retention_tree(explain_heap(*graph, options.max_depth, *names), weight, options.max_depth);
-  }
-  return {std::move(partial), std::move(names), Clock{.name = "count"}, units_of(measure), {},
-          std::move(left_out)};
-}
-
-}  // namespace detail
+// The paths of a runtime's recording by a measure other than time. `functions`, `clock` and
+// `streams` are the recording's.
+MeasuredTree measure_runtime(const RuntimeAnswers& runtime, Measure measure,
+                             const CallFilter& filter, size_t workers,
+                             const CallTreeOptions& options, const FunctionNames& functions,
+                             const Clock& clock, std::span<const EventStream> streams,
+                             ProblemLog& problems);
 
 // The paths of a recording by a measure, by thread, in one or two passes on `workers` threads (0:
-// all cores). Adds damage to `problems`. Errors: those of build_call_tree.
+// all cores). `runtime`: null if it has only calls; then other measures than time have no paths.
+// Adds damage to `problems`. Errors: those of build_call_tree.
 template <EventSource Source>
-Result<MeasuredTree> measure_paths(const Source& source, Measure measure, const CallFilter& filter,
-                                   size_t workers, size_t max_depth, ProblemLog& problems) {
+Result<MeasuredTree> measure_paths(const Source& source, const RuntimeAnswers* runtime,
+                                   Measure measure, const CallFilter& filter, size_t workers,
+                                   size_t max_depth, ProblemLog& problems) {
   const CallTreeOptions options{.by_thread = true, .max_depth = max_depth};
   if (measure == Measure::time) {
     Result<CallTreePartial> calls = collect_call_tree(source, filter, workers, options, problems);
     if (!calls) return std::unexpected(calls.error());
     return MeasuredTree{*std::move(calls), nullptr, source.clock(), units_of(measure), {}, {}};
   }
-  if constexpr (tells_runtime_events<Source>) {
-    if (measure == Measure::live_bytes || measure == Measure::live_count)
-      return detail::measure_heap(source, measure, filter, workers, options, problems);
-    return detail::measure_events(source, measure, filter, workers, options, problems);
-  } else {
-    return MeasuredTree{CallTreePartial(options), nullptr, Clock{.name = "count"},
-                        units_of(measure),        {},      {}};
-  }
+  if (runtime != nullptr)
+    return measure_runtime(*runtime, measure, filter, workers, options, source.functions(),
+                           source.clock(), source.streams(), problems);
+  return MeasuredTree{CallTreePartial(options), nullptr, Clock{.name = "count"},
+                      units_of(measure),        {},      {}};
 }
 
 // The measures for which a part of a recording has data.
