@@ -134,6 +134,13 @@ WalkEnd walk_fdr_records(Bytes file, uint64_t begin, uint64_t end, const FileHea
              : detail::walk_in_order<std::endian::big>(file, begin, end, header.version, visitor);
 }
 
+// The same for records in this machine's byte order: half the code. REQUIRES: header.order says so.
+template <typename Visitor>
+WalkEnd walk_native_fdr_records(Bytes file, uint64_t begin, uint64_t end, const FileHeader& header,
+                                Visitor& visitor) {
+  return detail::walk_in_order<std::endian::native>(file, begin, end, header.version, visitor);
+}
+
 // A position on a buffer's running time.
 struct TimedPlace {
   uint64_t offset = 0;  // of a record

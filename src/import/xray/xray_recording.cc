@@ -234,12 +234,12 @@ void XrayRecording::play_adapted(const Chunk& chunk, Progress& progress, EventRe
   const auto scale = [this, &own](uint64_t tsc) { return same_frequency_ ? tsc : own.to_ns(tsc); };
   MappedIds<EventReceiver> mapped(sink, file.context.ids);
   if (file.header.recorder.sparse_interval == 0) {
-    play_chunk(chunk, progress, mapped, scale, problems);
+    play_chunk<Files::any>(chunk, progress, mapped, scale, problems);
     return;
   }
   SparseTimes times(mapped, file.header.recorder.sparse_interval, progress.pace);
   if (chunk.inside_buffer) times.start_inside(scale(chunk.start_tsc));
-  play_chunk(chunk, progress, times, scale, problems);
+  play_chunk<Files::any>(chunk, progress, times, scale, problems);
   times.end_buffer(scale(progress.limit_tsc));
   progress.pace = times.pace();
   progress.estimated += times.estimated();

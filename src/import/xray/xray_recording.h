@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -84,9 +85,10 @@ class XrayRecording {
     xray::FileHeader header;
     FileContext context = {};
 
-    // Whether events need more than decoding: estimated times, or mapped ids.
+    // Whether events need more than decoding: estimated times, mapped ids, or another byte order.
     [[nodiscard]] bool adapted() const {
-      return header.recorder.sparse_interval != 0 || !context.ids.is_identity();
+      return header.recorder.sparse_interval != 0 || !context.ids.is_identity() ||
+             header.order != std::endian::native;
     }
   };
   // Bytes of one file with consecutive events of one thread.
@@ -117,11 +119,13 @@ class XrayRecording {
     uint64_t limit_tsc = 0;  // when the next chunk begins, on the file's clock
     uint64_t estimated = 0;  // call records without their own time
   };
-  template <typename Sink, typename Scale>
+  // Of a file that is not adapted(), or of any.
+  enum class Files : uint8_t { plain, any };
+  template <Files kFiles, typename Sink, typename Scale>
   void play_chunk(const Chunk& chunk, Progress& progress, Sink& sink, Scale scale,
                   ProblemLog& problems) const;
-  // The same for rarer cases that need not be as fast: estimated times, and ids or frequencies that
-  // differ between files. One loop for all sinks.
+  // The same for rarer cases that need not be as fast: adapted() files, and frequencies that differ
+  // between files. One loop for all sinks.
   void play_adapted(const Chunk& chunk, Progress& progress, EventReceiver& sink,
                     ProblemLog& problems) const;
   // Start of the chunk after number i of a stream, if it is from the same file.
@@ -157,7 +161,7 @@ void XrayRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& pr
     }
     progress.limit_tsc = limit_of(chunks, i);
     if (same_frequency_ && !files_[chunk.file].adapted()) {
-      play_chunk(chunk, progress, sink, [](uint64_t tsc) { return tsc; }, problems);
+      play_chunk<Files::plain>(chunk, progress, sink, [](uint64_t tsc) { return tsc; }, problems);
     } else {
       ReceiverOf<Sink> receiver(sink);
       play_adapted(chunk, progress, receiver, problems);
@@ -167,7 +171,7 @@ void XrayRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& pr
     sink.estimated_calls(progress.estimated);
 }
 
-template <typename Sink, typename Scale>
+template <XrayRecording::Files kFiles, typename Sink, typename Scale>
 void XrayRecording::play_chunk(const Chunk& chunk, Progress& progress, Sink& sink, Scale scale,
                                ProblemLog& problems) const {
   const File& file = files_[chunk.file];
@@ -184,8 +188,14 @@ void XrayRecording::play_chunk(const Chunk& chunk, Progress& progress, Sink& sin
                        .limit_tsc = progress.limit_tsc};
   FdrToEvents<Sink, Scale> visitor(sink, scale, place, progress.latest_tsc, problems);
   if (chunk.inside_buffer) visitor.start_at(chunk.start_tsc);
-  const xray::WalkEnd end =
-      xray::walk_fdr_records(file.input.bytes(), chunk.begin, chunk.end, file.header, visitor);
+  const auto walk = [&] {
+    const Bytes bytes = file.input.bytes();
+    if constexpr (kFiles == Files::plain)
+      return xray::walk_native_fdr_records(bytes, chunk.begin, chunk.end, file.header, visitor);
+    else
+      return xray::walk_fdr_records(bytes, chunk.begin, chunk.end, file.header, visitor);
+  };
+  const xray::WalkEnd end = walk();
   if (end.offset != chunk.end) {
     xray::BufferFrame frame;
     frame.end = chunk.end;
