@@ -102,7 +102,7 @@ class TextLines {
       : calls_(calls), names_(names), merge_(merge), out_(out) {
     if (!merge) return;
     for (const EventStream& stream : calls.streams())
-      thread_width_ = std::max(thread_width_, fmt::formatted_size("{}", stream.thread.tid));
+      thread_width_ = std::max(thread_width_, fmt::format_int(stream.thread.tid).size());
   }
 
   void add(const ReplayStep& step) {
