@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/sort_rows.h"
 #include "import/format_descriptor.h"
 #include "import/open_recording.h"
 #include "import/timed_calls.h"
@@ -68,7 +69,7 @@ Top Recording::top(size_t jobs, bool exact) const {
   const TimedCalls& calls = *impl_->calls;
   ProblemLog problems = impl_->recording->problems();
   Profile profile = calls.profile({{}, jobs, exact}, problems);
-  std::ranges::stable_sort(profile.functions, std::greater(), &FunctionProfile::self);
+  sort_rows(profile.functions, std::greater(), &FunctionProfile::self);
   const Clock& clock = calls.clock();
   Top top;
   top.rows.reserve(profile.functions.size());

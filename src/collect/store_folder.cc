@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
+#include "base/sort_rows.h"
 #include "bytes/input_file.h"
 #include "collect/log/durable_file.h"
 #include "collect/log/log_segment.h"
@@ -28,7 +28,7 @@ std::vector<std::string> files_in(const std::string& folder, std::string_view en
        at.increment(failure)) {
     if (at->path().extension() == ending) files.push_back(at->path().string());
   }
-  std::ranges::sort(files);
+  sort_rows(files);
   return files;
 }
 

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "bytes/input_file.h"
 #include "import/formats.h"
 #include "import/study.h"
@@ -36,7 +37,7 @@ Result<std::vector<std::string>> recordings_in(const std::string& folder,
     return usage_error(folder + (is_study(folder)
                                      ? " is a study: use telltale study info, isolate or check"
                                      : " is a folder without recordings"));
-  std::ranges::sort(files);
+  sort_rows(files);
   return files;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/counted.h"
 #include "base/joined.h"
+#include "base/sort_rows.h"
 
 namespace telltale {
 namespace {
@@ -136,7 +137,7 @@ Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& nam
   }
   // Of equal numbers the last stays.
   std::ranges::reverse(runs);
-  std::ranges::stable_sort(runs, {}, &StudyRun::number);
+  sort_rows(runs, {}, &StudyRun::number);
   const auto doubles = std::ranges::unique(runs, {}, &StudyRun::number);
   if (!doubles.empty()) {
     problems.add(
@@ -201,7 +202,7 @@ Result<std::vector<std::string>> study_sites(const std::string& folder) {
     if (at->path().extension() == ".sites") paths.push_back(at->path().string());
   }
   if (failure) return io_error(study_sites_folder(folder), "cannot be listed", failure.value());
-  std::ranges::sort(paths);
+  sort_rows(paths);
   return paths;
 }
 

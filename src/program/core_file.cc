@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "program/core_registers.h"
 
 namespace telltale {
@@ -80,7 +81,7 @@ void CoreFile::index_memory() {
     return segment->address +
            std::min<uint64_t>(segment->file_size, bytes_.size() - segment->offset);
   };
-  std::ranges::sort(memory_, [&](const ElfSegment* one, const ElfSegment* other) {
+  sort_rows(memory_, [&](const ElfSegment* one, const ElfSegment* other) {
     return std::pair(one->address, end(other)) < std::pair(other->address, end(one));
   });
   uint64_t reached = 0;

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 
 namespace {
@@ -81,7 +83,7 @@ Result<ElfFields> ElfFields::collect(const ElfImage& image, const std::vector<ui
     budget -= table.size;
     fields.add(table, sections);
   }
-  std::ranges::stable_sort(fields.relocations_, [](const Relocation& a, const Relocation& b) {
+  sort_rows(fields.relocations_, [](const Relocation& a, const Relocation& b) {
     return std::tie(a.section, a.offset) < std::tie(b.section, b.offset);
   });
   return fields;

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 #include <yaml.h>
 
-#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "program/instrumentation_map.h"
 
 namespace telltale {
@@ -162,7 +162,7 @@ class InstrumentationYamlReader {
   }
 
   Result<InstrumentationMap> finish() {
-    std::ranges::stable_sort(sleds_, {}, [](const Named& named) { return named.sled.function_id; });
+    sort_rows(sleds_, {}, [](const Named& named) { return named.sled.function_id; });
     InstrumentationMap map;
     map.sleds_.reserve(sleds_.size());
     for (Named& named : sleds_) {

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <optional>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 namespace {
 
@@ -74,7 +76,7 @@ Result<std::vector<StoredCore>> list_stored_cores(const std::string& folder) {
   }
   if (failure) return io_error(folder, "cannot be listed", failure.value());
   // Of one time, the name decides, so that the answer does not depend on the folder's order.
-  std::ranges::sort(cores, [](const StoredCore& a, const StoredCore& b) {
+  sort_rows(cores, [](const StoredCore& a, const StoredCore& b) {
     return a.microseconds != b.microseconds ? a.microseconds > b.microseconds : a.path < b.path;
   });
   return cores;

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "program/debug_file_search.h"
 #include "program/dwarf_functions.h"
 #include "program/dwarf_units.h"
@@ -340,7 +341,7 @@ class Symbolizer::State {
     const auto [place, is_new] = functions_.try_emplace(dwarf_dieoffset(&unit));
     if (is_new) {
       collect_functions(unit, place->second);
-      std::ranges::stable_sort(place->second, {}, &FunctionEntry::address);
+      sort_rows(place->second, {}, &FunctionEntry::address);
     }
     return place->second;
   }

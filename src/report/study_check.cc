@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "base/sort_rows.h"
 #include "import/study.h"
 #include "import/study_stacks.h"
 #include "report/soundness.h"
@@ -30,7 +30,7 @@ Result<std::vector<std::string>> files_in(const fs::path& folder) {
     if (at->is_regular_file(failure)) files.push_back(at->path().string());
   }
   if (failure) return io_error(folder.string(), "cannot be read", failure.value());
-  std::ranges::sort(files);
+  sort_rows(files);
   return files;
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/calls/walk_calls.h"
+#include "base/sort_rows.h"
 #include "model/call_sink.h"
 #include "model/function_map.h"
 
@@ -109,7 +110,7 @@ class DetailsSink : public IgnoreCalls {
   // calls, and what its thread did meanwhile to the details of other threads' calls.
   DetailsSink(std::vector<CallDetails>& all, size_t stream) : stream_(stream) {
     for (CallDetails& one : all) (one.which.stream == stream ? own_ : others_).push_back(&one);
-    std::ranges::sort(others_, {}, [](const CallDetails* one) { return one->which.entered; });
+    sort_rows(others_, {}, [](const CallDetails* one) { return one->which.entered; });
     for (const CallDetails* one : others_)
       last_other_ = std::max(last_other_, one->which.entered + one->which.duration);
     shares_.resize(others_.size());

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 namespace {
 
@@ -101,7 +103,7 @@ std::vector<char> choose(const UnitedPaths& paths, const FlameLimits& limits) {
   const size_t room = std::max<size_t>(limits.max_nodes, 1) - 1;
   if (wide.size() > room) {
     // Equal shares stay in order, so that a caller comes before its callees.
-    std::ranges::stable_sort(wide, std::greater(), &std::pair<double, uint32_t>::first);
+    sort_rows(wide, std::greater(), &std::pair<double, uint32_t>::first);
     wide.resize(room);
   }
   std::vector<char> kept(count);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 namespace {
 
@@ -26,7 +28,7 @@ class Selection {
     }
     if (wide.size() > limits.max_nodes) {
       // A node follows its caller in this order, so that any prefix is connected.
-      std::ranges::stable_sort(wide, [this](size_t a, size_t b) {
+      sort_rows(wide, [this](size_t a, size_t b) {
         return (a == 0 ? 2 : share_of(a)) > (b == 0 ? 2 : share_of(b));
       });
       wide.resize(std::max<size_t>(limits.max_nodes, 1));

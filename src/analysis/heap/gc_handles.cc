@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 
 void GcHandles::on(const HandleEvent& event) {
@@ -20,7 +22,7 @@ void GcHandles::append(const GcHandles& next) {
 
 std::array<GcHandles::Kind, GcHandles::kKinds> GcHandles::kinds() const {
   std::vector<Piece> sorted = pieces_;
-  std::ranges::stable_sort(sorted, {}, &Piece::place);
+  sort_rows(sorted, {}, &Piece::place);
   std::array<Kind, kKinds> kinds{};
   std::array<int64_t, kKinds> alive{};
   for (const Piece& piece : sorted) {

@@ -1,12 +1,12 @@
 #pragma once
 
-#include <algorithm>
 #include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "analysis/heap/heap_shots.h"
+#include "base/sort_rows.h"
 
 namespace telltale {
 
@@ -16,7 +16,7 @@ template <typename ClassOf>
 std::vector<HeapShots::TypeSum> sum_by_class(std::vector<HeapShots::TypeSum> sums,
                                              ClassOf class_of) {
   for (HeapShots::TypeSum& sum : sums) sum.type = class_of(sum.type);
-  std::ranges::sort(sums, {}, &HeapShots::TypeSum::type);
+  sort_rows(sums, {}, &HeapShots::TypeSum::type);
   size_t classes = 0;
   for (const HeapShots::TypeSum& sum : sums) {
     if (classes != 0 && sums[classes - 1].type == sum.type) {

@@ -7,6 +7,8 @@
 #include <map>
 #include <utility>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 namespace {
 
@@ -29,7 +31,7 @@ class RootNames {
   RootNames(std::vector<HeapGraphSink::Area> areas, uint64_t before, const LoadedTypes& types,
             std::span<const EventStream> streams)
       : types_(types), streams_(streams) {
-    std::ranges::stable_sort(areas, {}, &HeapGraphSink::Area::place);
+    sort_rows(areas, {}, &HeapGraphSink::Area::place);
     for (HeapGraphSink::Area& area : areas) {
       if (area.place > before) break;
       if (!area.registered) {
@@ -83,7 +85,7 @@ HeapShotSurvey::Choice HeapShotSurvey::last(PlayedWindow window,
                                             std::span<const EventStream> streams) const {
   const std::map<int64_t, Ticks> ends = end_.by_process(streams);
   std::vector<HeapShotRoots::Extent> shots = extents_.shots();
-  std::ranges::stable_sort(shots, {}, &HeapShotRoots::Extent::time);
+  sort_rows(shots, {}, &HeapShotRoots::Extent::time);
   const auto at_exit = [&](const HeapShotRoots::Extent& shot) {
     return is_at_exit(shot.time, shot.stream, ends, streams);
   };

@@ -1,8 +1,9 @@
 #include "analysis/heap/heap_growth.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
+
+#include "base/sort_rows.h"
 
 namespace telltale {
 
@@ -29,9 +30,8 @@ std::vector<TypeGrowth> heap_growth(std::span<const HeapShots::Shot> shots,
     }
     all.push_back(std::move(growth));
   }
-  std::ranges::stable_sort(all, std::greater(), [](const TypeGrowth& type) {
-    return std::pair(type.grows_steadily(), type.bytes());
-  });
+  sort_rows(all, std::greater(),
+            [](const TypeGrowth& type) { return std::pair(type.grows_steadily(), type.bytes()); });
   return all;
 }
 

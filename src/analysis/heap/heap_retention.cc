@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 namespace {
 
@@ -128,8 +130,8 @@ class Search {
       }
       result_.types.push_back(std::move(type));
     }
-    std::ranges::stable_sort(result_.types, std::greater(),
-                             [](const HeapRetention::Type& type) { return type.all.bytes; });
+    sort_rows(result_.types, std::greater(),
+              [](const HeapRetention::Type& type) { return type.all.bytes; });
   }
 
   const HeapGraph& graph_;

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <optional>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 namespace {
 
@@ -30,7 +32,7 @@ std::vector<HeapShotRoots::Extent> HeapShotExtents::shots() const {
         {.begin = mark.place, .end = kNowhere, .stream = mark.stream, .time = mark.time});
     index = found.size();
   }
-  std::ranges::sort(found, {}, &HeapShotRoots::Extent::begin);
+  sort_rows(found, {}, &HeapShotRoots::Extent::begin);
   // The world is stopped during a shot: only after damage does the next one begin before it ends.
   for (size_t i = 1; i < found.size(); ++i)
     found[i - 1].end = std::min(found[i - 1].end, found[i].begin);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 namespace {
 
@@ -151,13 +153,13 @@ void HeapShots::sum_up_references(OfThread& shot) const {
     if (const uint32_t type = type_of.of(object); type != 0)
       by_type[numbers.types[type - 1]].add(sum);
   for (const auto& [type, sum] : by_type) shot.shot.root_types.push_back({type, sum});
-  std::ranges::sort(shot.shot.root_types, {}, &TypeRoots::type);
+  sort_rows(shot.shot.root_types, {}, &TypeRoots::type);
 }
 
 HeapShots::Shots HeapShots::take_shots() {
   pause();
   std::erase_if(shots_, [](const OfThread& shot) { return !shot.begun; });
-  std::ranges::stable_sort(shots_, {}, [](const OfThread& shot) { return shot.shot.begin; });
+  sort_rows(shots_, {}, [](const OfThread& shot) { return shot.shot.begin; });
   Shots shots;
   for (size_t i = 0; i < shots_.size(); ++i) {
     OfThread& of_thread = shots_[i];

@@ -5,6 +5,8 @@
 #include <map>
 #include <utility>
 
+#include "base/sort_rows.h"
+
 namespace telltale::isolation {
 namespace {
 
@@ -133,7 +135,7 @@ std::vector<Compound> find_compounds(const SiteTable& sites, std::span<const Lab
       }
     }
   }
-  std::ranges::stable_sort(found, std::greater{}, &Compound::importance);
+  sort_rows(found, std::greater{}, &Compound::importance);
   if (found.size() > limit) found.resize(limit);
   return found;
 }

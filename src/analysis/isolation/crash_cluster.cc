@@ -10,6 +10,7 @@
 
 #include "base/fnv.h"
 #include "base/joined.h"
+#include "base/sort_rows.h"
 
 namespace telltale::isolation {
 namespace {
@@ -110,8 +111,7 @@ std::vector<CrashCluster> cluster_crashes(std::span<const Crash> crashes) {
     }
     clusters[at->second].members.push_back(i);
   }
-  std::ranges::stable_sort(clusters, std::greater{},
-                           [](const CrashCluster& one) { return one.members.size(); });
+  sort_rows(clusters, std::greater{}, [](const CrashCluster& one) { return one.members.size(); });
   return clusters;
 }
 

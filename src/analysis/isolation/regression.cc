@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "base/sort_rows.h"
 
 namespace telltale::isolation {
 namespace {
@@ -297,7 +298,7 @@ Regression fit_regression(const SiteTable& sites, std::span<const LabelledRun> r
           static_cast<uint32_t>(data.runs[row]);
     answer.coefficients.push_back({data.predicates[part], fit.weights()[part], true_in});
   }
-  std::ranges::stable_sort(answer.coefficients, std::greater{}, &Coefficient::weight);
+  sort_rows(answer.coefficients, std::greater{}, &Coefficient::weight);
   return answer;
 }
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/sort_rows.h"
+
 namespace telltale::isolation {
 
 std::optional<uint64_t> best_threshold(std::vector<LabelledValue> values) {
-  std::ranges::sort(values, {}, &LabelledValue::value);
+  sort_rows(values, {}, &LabelledValue::value);
   const auto failing =
       static_cast<double>(std::ranges::count(values, true, &LabelledValue::failed));
   const double successful = static_cast<double>(values.size()) - failing;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 namespace {
 
@@ -59,7 +61,7 @@ std::optional<std::pair<SlicePoint, uint8_t>> SliceNodes::next() {
 std::vector<Slice::Step> SliceNodes::take() {
   std::vector<Slice::Step> steps;
   for (auto& [at, node] : nodes_) steps.push_back(std::move(node.step));
-  std::ranges::stable_sort(steps, {}, &Slice::Step::distance);
+  sort_rows(steps, {}, &Slice::Step::distance);
   return steps;
 }
 

@@ -1,6 +1,6 @@
 #include "analysis/runtime/compiled_code.h"
 
-#include <algorithm>
+#include "base/sort_rows.h"
 
 namespace telltale {
 
@@ -37,7 +37,7 @@ std::vector<CompiledCode::Method> CompiledCode::methods() const {
   std::vector<Method> all;
   all.reserve(compiled_.size());
   for (const Last& last : compiled_) all.push_back(last.method);
-  std::ranges::sort(all, {}, &Method::function);
+  sort_rows(all, {}, &Method::function);
   return all;
 }
 

@@ -1,9 +1,9 @@
 #include "analysis/runtime/counter_values.h"
 
-#include <algorithm>
 #include <bit>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "base/varint.h"
 
 namespace telltale {
@@ -128,7 +128,7 @@ CounterValues::Packed sorted_by_time(const CounterValues::Packed& values) {
   std::vector<CounterValues::Value> all;
   CounterValues::Value value;
   for (CounterValues::Packed::Reader reader(values); reader.next(value);) all.push_back(value);
-  std::ranges::stable_sort(all, {}, &CounterValues::Value::time);
+  sort_rows(all, {}, &CounterValues::Value::time);
   CounterValues::Packed sorted;
   for (const CounterValues::Value& one : all) sorted.add(one);
   return sorted;
@@ -138,7 +138,7 @@ CounterValues::Packed sorted_by_time(const CounterValues::Packed& values) {
 
 std::vector<CounterValues::Series> CounterValues::series(bool sum_absolute) const {
   std::vector<Described> sorted = described_;
-  std::ranges::stable_sort(sorted, {}, &Described::place);
+  sort_rows(sorted, {}, &Described::place);
   std::vector<Series> all;
   AddressMap<size_t> known;  // 1 + index into `all`
   for (const Described& description : sorted) {

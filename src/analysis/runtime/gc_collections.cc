@@ -5,11 +5,13 @@
 #include <optional>
 #include <tuple>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 
 std::vector<GcCollection> pair_collections(std::vector<CollectionMark> marks,
                                            std::span<const EventStream> streams, EndsTold ends) {
-  std::ranges::stable_sort(marks, {}, &CollectionMark::time);
+  sort_rows(marks, {}, &CollectionMark::time);
   const bool any = ends == EndsTold::by_any_thread;
   std::map<std::tuple<int64_t, size_t, uint8_t>, std::optional<CollectionMark>> open;
   std::vector<GcCollection> collections;
@@ -25,7 +27,7 @@ std::vector<GcCollection> pair_collections(std::vector<CollectionMark> marks,
       collections.push_back({0, mark.time, mark.stream, mark.generation});
     }
   }
-  std::ranges::stable_sort(collections, {}, &GcCollection::begin);
+  sort_rows(collections, {}, &GcCollection::begin);
   return collections;
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 
 void LoadedModules::on(const PieceEvent& event) {
@@ -29,7 +31,7 @@ std::vector<const LoadedModules::Loaded*> LoadedModules::in_file_order(LoadEvent
   for (const Loaded& event : loaded_) {
     if (event.kind == kind) found.push_back(&event);
   }
-  std::ranges::stable_sort(found, {}, [](const Loaded* event) { return event->place; });
+  sort_rows(found, {}, [](const Loaded* event) { return event->place; });
   return found;
 }
 
@@ -94,7 +96,7 @@ std::vector<LoadedModules::Context> LoadedModules::contexts() const {
 std::vector<LoadedModules::Thread> LoadedModules::threads() const {
   std::vector<std::pair<uint64_t, int64_t>> order;  // by first piece
   for (const auto& [id, place] : first_pieces_) order.emplace_back(place, static_cast<int64_t>(id));
-  std::ranges::sort(order);
+  sort_rows(order);
   std::vector<Thread> all;
   AddressMap<size_t> index;  // into `all`
   for (const auto& [place, id] : order) {

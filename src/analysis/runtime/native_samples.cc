@@ -1,7 +1,8 @@
 #include "analysis/runtime/native_samples.h"
 
-#include <algorithm>
 #include <tuple>
+
+#include "base/sort_rows.h"
 
 namespace telltale {
 namespace {
@@ -79,7 +80,7 @@ NativeSamples::Resolved NativeSamples::resolve(
     sum.hits += hits;
   }
   for (auto& [key, line] : lines) resolved.lines.push_back(std::move(line));
-  std::ranges::stable_sort(resolved.lines, [](const Line& a, const Line& b) {
+  sort_rows(resolved.lines, [](const Line& a, const Line& b) {
     return std::tuple(~a.hits, a.kind, a.function, std::cref(a.name).get()) <
            std::tuple(~b.hits, b.kind, b.function, std::cref(b.name).get());
   });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 namespace {
 
@@ -31,12 +33,12 @@ void RuntimeTimeline::append(RuntimeTimeline&& next) {
 }
 
 void RuntimeTimeline::finish(std::span<const EventStream> streams) {
-  std::ranges::stable_sort(pauses, {}, &Pause::begin);
+  sort_rows(pauses, {}, &Pause::begin);
   collections = pair_collections(collection_marks, streams);
-  std::ranges::stable_sort(heap_sizes, {}, &HeapSize::time);
-  std::ranges::stable_sort(waits, {}, &Wait::begin);
-  std::ranges::stable_sort(throws, {}, &Throw::time);
-  std::ranges::stable_sort(shots, {}, &Shot::begin);
+  sort_rows(heap_sizes, {}, &HeapSize::time);
+  sort_rows(waits, {}, &Wait::begin);
+  sort_rows(throws, {}, &Throw::time);
+  sort_rows(shots, {}, &Shot::begin);
   const std::map<int64_t, Ticks> ends = program_end.by_process(streams);
   for (Pause& pause : pauses) pause.shutdown = is_at_exit(pause.begin, pause.stream, ends, streams);
   if (pauses.empty()) return;

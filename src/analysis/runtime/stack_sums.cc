@@ -1,8 +1,9 @@
 #include "analysis/runtime/stack_sums.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
+
+#include "base/sort_rows.h"
 
 namespace telltale {
 
@@ -39,7 +40,7 @@ std::vector<StackSums::Line> stack_lines(const AddressMap<StackSums::Sum>& sums,
   std::vector<StackSums::Line> lines;
   lines.reserve(cut.size());
   for (auto& [functions, sum] : cut) lines.push_back({functions, sum});
-  std::ranges::stable_sort(lines, [](const StackSums::Line& a, const StackSums::Line& b) {
+  sort_rows(lines, [](const StackSums::Line& a, const StackSums::Line& b) {
     return a.sum.value > b.sum.value;
   });
   return lines;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analysis/runtime/native_samples.h"
+#include "base/sort_rows.h"
 
 namespace telltale {
 namespace {
@@ -16,7 +17,7 @@ class OwnerNames {
   OwnerNames(const WeightedStacks& stacks, StackMetric metric) : stacks_(stacks), metric_(metric) {
     if (metric != StackMetric::samples) return;
     code_ = stacks.code.methods();
-    std::ranges::sort(code_, {}, &CompiledCode::Method::address);
+    sort_rows(code_, {}, &CompiledCode::Method::address);
   }
 
   [[nodiscard]] std::optional<std::string> name(uint64_t owner) const {

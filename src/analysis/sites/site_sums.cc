@@ -1,7 +1,8 @@
 #include "analysis/sites/site_sums.h"
 
-#include <algorithm>
 #include <cmath>
+
+#include "base/sort_rows.h"
 
 namespace telltale {
 namespace {
@@ -50,7 +51,7 @@ std::vector<SiteSums::Function> SiteSums::functions() const {
     all.push_back(function);
     std::tie(all.back().file, all.back().name) = key;
   }
-  std::ranges::stable_sort(all, std::greater(), &Function::observations);
+  sort_rows(all, std::greater(), &Function::observations);
   return all;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <deque>
 #include <functional>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <vector>
 
 #include "base/keep_first.h"
+#include "base/sort_rows.h"
 #include "cli/study/isolation_page.h"
 #include "cli/study/stored_evidence.h"
 #include "collect/store/store_summary.h"
@@ -112,7 +112,7 @@ std::string days_text(const StoreSummary& summary, PageRoom& room) {
   std::vector<collect::DaySummary> days = summary.days;
   if (const size_t shown = room.rows(days.size(), kRows, "day"); shown < days.size()) {
     keep_first(days, shown, [](const auto& a, const auto& b) { return a.day > b.day; });
-    std::ranges::sort(days, {}, [](const auto& day) { return std::tie(day.application, day.day); });
+    sort_rows(days, {}, [](const auto& day) { return std::tie(day.application, day.day); });
   }
   for (const collect::DaySummary& day : days)
     table.row(day.application, day.day, day.runs, day.failed, rate(day.failed, day.runs));

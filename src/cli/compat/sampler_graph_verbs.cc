@@ -1,7 +1,6 @@
 // resolve-cfg and find-sampler-info: static information embedded in programs.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <deque>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/sort_rows.h"
 #include "bytes/input_file.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -240,7 +240,7 @@ int run_find(const FindOptions& options) {
     if (at->is_regular_file(error) && !at->is_symlink(error)) files.push_back(at->path());
   }
   if (error) return report_error(io_error(options.from, "cannot read", error.value()).error());
-  std::ranges::sort(files);
+  sort_rows(files);
   ProblemLog problems;
   for (const fs::path& path : files) {
     if (const Result<void> done = save_info(path, options, problems); !done)

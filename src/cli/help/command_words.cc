@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/joined.h"
+#include "base/sort_rows.h"
 #include "cli/verbs/verbs.h"
 
 namespace telltale::cli {
@@ -47,7 +48,7 @@ OptionWords words_of(const CLI::Option& option) {
   for (const CLI::Option* other : option.get_excludes()) {
     words.excludes.push_back(other->get_name());
   }
-  std::ranges::sort(words.excludes);  // CLI11 orders them by address
+  sort_rows(words.excludes);  // CLI11 orders them by address
   return words;
 }
 

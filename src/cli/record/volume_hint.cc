@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/calls/profile.h"
+#include "base/sort_rows.h"
 #include "import/open_recording.h"
 #include "import/timed_calls.h"
 
@@ -71,7 +72,7 @@ std::vector<std::string> volume_hints(const std::vector<std::string>& recordings
       functions.begin(), functions.end(), 0.0,
       [](double sum, const auto& each) { return sum + static_cast<double>(each.calls); });
 
-  std::ranges::sort(functions, std::ranges::greater(), &FunctionProfile::calls);
+  sort_rows(functions, std::ranges::greater(), &FunctionProfile::calls);
   for (size_t i = 0; i < std::min(functions.size(), kMostFunctions); ++i) {
     const auto made = static_cast<double>(functions[i].calls);
     if (share_of(made, all) < kNotableShare) break;

@@ -7,6 +7,8 @@
 #include <functional>
 #include <map>
 
+#include "base/sort_rows.h"
+
 namespace telltale::cli {
 namespace {
 
@@ -67,7 +69,7 @@ std::vector<ClusterSummary> summarise_clusters(const LabelledEvidence& evidence,
     for (size_t i = 0; i < counts.size(); ++i) {
       if (counts[i] != 0) summary.predictors.push_back({i + 1, counts[i]});
     }
-    std::ranges::stable_sort(summary.predictors, std::greater{}, &ClusterSummary::Truth::runs);
+    sort_rows(summary.predictors, std::greater{}, &ClusterSummary::Truth::runs);
     summaries.push_back(std::move(summary));
   }
   return summaries;

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/sort_rows.h"
+
 namespace telltale::cli {
 namespace {
 
@@ -97,7 +99,7 @@ Result<std::vector<FuzzInput>> find_fuzz_inputs(const std::string& path) {
     return std::unexpected(added.error());
   }
   if (inputs.empty()) return usage_error(path + " contains no input of a fuzzer");
-  std::ranges::sort(inputs, {}, &FuzzInput::path);
+  sort_rows(inputs, {}, &FuzzInput::path);
   return inputs;
 }
 

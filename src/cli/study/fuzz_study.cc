@@ -16,6 +16,7 @@
 #include "analysis/isolation/crash_cluster.h"
 #include "analysis/isolation/isolate.h"
 #include "base/fnv.h"
+#include "base/sort_rows.h"
 #include "bytes/input_file.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/fuzz_inputs.h"
@@ -164,7 +165,7 @@ class FuzzStudy {
     if (!end) return std::unexpected(end.error());
     interrupted_ = *end == JobsEnd::interrupted;
     // They end in any order if several run at a time.
-    std::ranges::sort(failures_, {}, &Failure::run);
+    sort_rows(failures_, {}, &Failure::run);
     return {};
   }
 

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "import/study.h"
 #include "import/study_stacks.h"
 
@@ -97,7 +98,7 @@ Result<void> add_build_sites(std::vector<BuildSites> tables, const IsolationSour
     std::string& first = since[table.build];
     if (first.empty() || (!table.since.empty() && table.since < first)) first = table.since;
   }
-  std::ranges::sort(tables, [&](const BuildSites& a, const BuildSites& b) {
+  sort_rows(tables, [&](const BuildSites& a, const BuildSites& b) {
     return std::tie(since[b.build], a.build, a.path) < std::tie(since[a.build], b.build, b.path);
   });
   for (const BuildSites& table : tables) {
@@ -173,7 +174,7 @@ Result<void> add_reports(const std::string& path, bool failed, IsolationInput& i
     if (at->is_regular_file() && !belongs) files.push_back(entry.string());
   }
   if (failure) return io_error(path, "cannot be listed", failure.value());
-  std::ranges::sort(files);
+  sort_rows(files);
   for (std::string& file : files)
     input.reports.push_back({std::move(file), failed, input.reports.size() + 1});
   return {};

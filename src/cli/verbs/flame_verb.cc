@@ -7,6 +7,7 @@
 
 #include "analysis/calls/flame_comparison.h"
 #include "analysis/calls/flame_tree.h"
+#include "base/sort_rows.h"
 #include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
@@ -68,11 +69,11 @@ void add_trees(FlameGraph& graph, const CallTree& together, const CallTree& by_t
     const auto busier = [&](const CallTree::Root& a, const CallTree::Root& b) {
       return by_thread.nodes[a.node].total > by_thread.nodes[b.node].total;
     };
-    std::ranges::stable_sort(roots, busier);
+    sort_rows(roots, busier);
     graph.facts.emplace_back("threads not listed",
                              fmt::format("{}, the least busy", roots.size() - kMaxThreadTrees));
     roots.resize(kMaxThreadTrees);
-    std::ranges::sort(roots, {}, &CallTree::Root::node);
+    sort_rows(roots, {}, &CallTree::Root::node);
   }
   FlameLimits limits = limits_of(options);
   limits.max_nodes = std::max<size_t>(limits.max_nodes / roots.size(), 100);

@@ -7,6 +7,7 @@
 
 #include "analysis/calls/profile.h"
 #include "base/joined.h"
+#include "base/sort_rows.h"
 #include "cli/options/counts_options.h"
 #include "cli/options/function_match.h"
 #include "cli/options/measure_option.h"
@@ -47,16 +48,16 @@ const std::vector<std::pair<std::string, uint64_t FunctionProfile::*>> kSortKeys
     {"p99", &FunctionProfile::p99},       {"open", &FunctionProfile::unfinished},
 };
 
-void sort_rows(std::vector<FunctionRow>& rows, const std::string& key, const FunctionNames& names) {
+void sort_by(std::vector<FunctionRow>& rows, const std::string& key, const FunctionNames& names) {
   if (key == "name") {
-    std::ranges::stable_sort(rows, {}, [&](const FunctionRow& row) -> const std::string& {
+    sort_rows(rows, {}, [&](const FunctionRow& row) -> const std::string& {
       return names.describe(row.profile.function).name;
     });
     return;
   }
   const auto found =
       std::ranges::find(kSortKeys, key, [](const auto& entry) { return entry.first; });
-  std::ranges::stable_sort(rows, [&](const FunctionRow& a, const FunctionRow& b) {
+  sort_rows(rows, [&](const FunctionRow& a, const FunctionRow& b) {
     if (key == "id") return a.profile.function < b.profile.function;
     return a.profile.*(found->second) > b.profile.*(found->second);
   });
@@ -116,7 +117,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
     }
   }
   const StyledNames names(calls.functions(), options.reading.name_style());
-  sort_rows(rows, options.sort, names);
+  sort_by(rows, options.sort, names);
   const size_t found = rows.size();
   if (options.limit != 0 && rows.size() > options.limit) rows.resize(options.limit);
 

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <tuple>
 
+#include "base/sort_rows.h"
 #include "bytes/as_bytes.h"
 #include "bytes/input_file.h"
 #include "bytes/write_all.h"
@@ -85,7 +86,7 @@ std::vector<ReportSpool::Entry> list(const std::string& folder, std::string_view
     entry.written = *written;
     found.push_back(std::move(entry));
   }
-  std::ranges::sort(found, [](const ReportSpool::Entry& a, const ReportSpool::Entry& b) {
+  sort_rows(found, [](const ReportSpool::Entry& a, const ReportSpool::Entry& b) {
     return std::tie(a.written, a.id) < std::tie(b.written, b.id);
   });
   return found;

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "bytes/as_bytes.h"
 #include "bytes/decompress.h"
 #include "bytes/input_file.h"
@@ -401,7 +402,7 @@ std::vector<RunFile> run_files(const StoreFolder& store) {
     files.push_back({at->path().string(), value_of(build.parent_path()), value_of(build),
                      value_of(day), digest("digest"), digest("paths")});
   }
-  std::ranges::sort(files, {}, &RunFile::path);
+  sort_rows(files, {}, &RunFile::path);
   return files;
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/fnv.h"
 #include "base/parallel.h"
+#include "base/sort_rows.h"
 #include "bytes/as_bytes.h"
 #include "collect/log/durable_file.h"
 #include "collect/store/duckdb.h"
@@ -162,7 +163,7 @@ std::vector<std::string> stored_programs(const StoreFolder& store, const std::st
     if (at->is_regular_file(failure) && at->path().extension() != kUnfinished)
       programs.push_back(at->path().string());
   }
-  std::ranges::sort(programs);
+  sort_rows(programs);
   return programs;
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "collect/store/duckdb.h"
 #include "collect/store/fold.h"
 
@@ -50,10 +51,10 @@ class Summing {
     for (auto& [key, build] : builds_) summary.builds.push_back(std::move(build));
     for (auto& [key, end] : ends_) summary.ends.push_back(std::move(end));
     for (auto& [key, day] : days_) summary.days.push_back(std::move(day));
-    std::ranges::stable_sort(summary.builds, [](const BuildSummary& a, const BuildSummary& b) {
+    sort_rows(summary.builds, [](const BuildSummary& a, const BuildSummary& b) {
       return std::tie(a.application, b.last_day) < std::tie(b.application, a.last_day);
     });
-    std::ranges::stable_sort(summary.ends, [](const EndSummary& a, const EndSummary& b) {
+    sort_rows(summary.ends, [](const EndSummary& a, const EndSummary& b) {
       return std::tie(a.application, b.runs) < std::tie(b.application, a.runs);
     });
     return summary;

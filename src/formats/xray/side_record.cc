@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/sort_rows.h"
+
 namespace telltale::xray {
 namespace {
 
@@ -48,7 +50,7 @@ class SideReader {
       Cursor body(file_.subspan(records, committed - records), std::endian::little, records);
       while (!body.at_end() && read_record(body)) continue;
     }
-    std::ranges::stable_sort(record_.functions, {}, &SideFunction::id);
+    sort_rows(record_.functions, {}, &SideFunction::id);
     return std::move(record_);
   }
 

@@ -10,6 +10,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
 #include "import/csi/coverage_flags.h"
@@ -231,7 +232,7 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
   }
   add_program_blocks(core, stacks, modules, threads, flags, all);
   std::ranges::for_each(all, finish);
-  std::ranges::stable_sort(all, {}, &FunctionCoverage::function);
+  sort_rows(all, {}, &FunctionCoverage::function);
   return all;
 }
 

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "formats/csi/path_metadata.h"
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
@@ -84,7 +85,7 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
     std::ranges::move(records.units, std::back_inserter(modules[section.module].units));
     if (data_flow == DataFlow::read)
       read_data(records.data, order, section.file, modules[section.module], problems);
-    std::ranges::stable_sort(records.frames, {}, &csi::PathFrameRecord::address);
+    sort_rows(records.frames, {}, &csi::PathFrameRecord::address);
     modules[section.module].frames = std::move(records.frames);
     read[section.module] = {.functions = std::move(records.functions),
                             .positions = std::move(records.positions),
@@ -193,7 +194,7 @@ RecordingInfo CoreRecording::info(size_t /*workers*/, const CallFilter& filter) 
     const ThreadKey key{core_.pid(), thread.tid};
     if (filter.keeps_thread(key)) info.threads.push_back(key);
   }
-  std::ranges::sort(info.threads);
+  sort_rows(info.threads);
   info.properties.emplace_back("threads", std::to_string(info.threads.size()));
   for (const auto& [kind, count] : record_counts_) {
     info.records_by_kind.emplace_back(kind, count);

@@ -4,13 +4,15 @@
 #include <limits>
 #include <utility>
 
+#include "base/sort_rows.h"
+
 namespace telltale {
 
 PathPositions::PathPositions(std::vector<csi::PathPosition> positions,
                              std::vector<uint64_t> machine_blocks)
     : positions_(std::move(positions)), machine_blocks_(std::move(machine_blocks)) {
   // Of positions at one address the last holds; the others have no instructions.
-  std::ranges::stable_sort(positions_, {}, &csi::PathPosition::address);
+  sort_rows(positions_, {}, &csi::PathPosition::address);
   uint64_t address = 0;
   size_t empty_blocks = 0;  // machine blocks without code at `address`, of those not seen yet
   std::erase_if(positions_, [&](const csi::PathPosition& position) {

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
+#include "base/sort_rows.h"
 #include "formats/mono/event_variant.h"
 #include "import/mono/mono_recording.h"
 
@@ -61,7 +62,7 @@ EventSizes MonoRecording::event_sizes(size_t workers, ProblemLog& problems) cons
     }
     sizes.rows.push_back(std::move(total));
   }
-  std::ranges::sort(sizes.rows, {}, [](const EventSizes::Row& row) {
+  sort_rows(sizes.rows, {}, [](const EventSizes::Row& row) {
     return std::pair(row.first_byte & 0x0F, row.first_byte >> 4);
   });
   return sizes;

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/sort_rows.h"
 #include "formats/stacktrack/wire.h"
 
 namespace telltale {
@@ -100,7 +101,7 @@ void StacktrackCheckpoints::finish() {
                                    : scope->has_text ? CheckpointKind::variable
                                                      : CheckpointKind::step;
       // The order in which texts end differs from that of their records.
-      std::ranges::stable_sort(scope->definitions, {}, &Definition::place);
+      sort_rows(scope->definitions, {}, &Definition::place);
       for (Definition& definition : scope->definitions) {
         CheckpointKind kind = shown;
         switch (static_cast<stacktrack::Style>(definition.style)) {

@@ -9,6 +9,7 @@
 
 #include "analysis/calls/call_graph.h"
 #include "base/counted.h"
+#include "base/sort_rows.h"
 #include "model/waiting.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -104,7 +105,7 @@ std::vector<size_t> widest_first(const CallTree& tree, const CallTree::Root& roo
     callees.clear();
     for (size_t i = node + 1; i < tree.nodes[node].end; i = tree.nodes[i].end) callees.push_back(i);
     std::ranges::reverse(callees);  // the last of equals ends up on top of the first
-    std::ranges::stable_sort(callees, {}, [&](size_t i) { return tree.nodes[i].total; });
+    sort_rows(callees, {}, [&](size_t i) { return tree.nodes[i].total; });
     to_place.insert(to_place.end(), callees.begin(), callees.end());
   }
   return order;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "base/sort_rows.h"
 #include "model/waiting.h"
 #include "output/escape.h"
 #include "report/calls/call_fields.h"
@@ -119,7 +120,7 @@ double share(Ticks part, Ticks whole) {
 Table hottest_functions(const CallReadings& in) {
   const Clock& clock = in.source->clock();
   std::vector<FunctionProfile> sorted = in.profile.functions;
-  std::ranges::stable_sort(sorted, std::greater(), &FunctionProfile::self);
+  sort_rows(sorted, std::greater(), &FunctionProfile::self);
   if (sorted.size() > in.options.rows) sorted.resize(in.options.rows);
   Table table(kHottestFunctions);
   for (const FunctionProfile& row : sorted) {
@@ -154,7 +155,7 @@ Table hottest_stacks(const CallReadings& in) {
     if (tree.nodes[i].depth != 0) nodes.push_back(i);
   }
   const auto hotter = [&](size_t a, size_t b) { return tree.nodes[a].self > tree.nodes[b].self; };
-  std::ranges::stable_sort(nodes, hotter);
+  sort_rows(nodes, hotter);
   if (nodes.size() > in.options.rows) nodes.resize(in.options.rows);
   Table table(kHottestStacks);
   for (const size_t leaf : nodes) {
@@ -169,7 +170,7 @@ Table hottest_stacks(const CallReadings& in) {
 Table busiest_threads(const CallReadings& in) {
   const CallTree& tree = in.by_thread;
   std::vector<CallTree::Root> roots = tree.roots;
-  std::ranges::stable_sort(roots, [&](const CallTree::Root& a, const CallTree::Root& b) {
+  sort_rows(roots, [&](const CallTree::Root& a, const CallTree::Root& b) {
     return tree.nodes[a.node].total > tree.nodes[b.node].total;
   });
   if (roots.size() > in.options.rows) roots.resize(in.options.rows);

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 
+#include "base/sort_rows.h"
 #include "report/calls/call_fields.h"
 #include "report/schemas/schemas.h"
 
@@ -115,7 +115,7 @@ std::vector<const Row*> largest(const std::vector<Row>& all, uint64_t Measures::
     const uint64_t b = row->after.*measure;
     return a > b ? a - b : b - a;
   };
-  std::ranges::stable_sort(sorted, std::greater(), size);
+  sort_rows(sorted, std::greater(), size);
   if (limit != 0 && sorted.size() > limit) sorted.resize(limit);
   return sorted;
 }

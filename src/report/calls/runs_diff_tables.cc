@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <functional>
 
+#include "base/sort_rows.h"
 #include "report/calls/call_fields.h"
 #include "report/schemas/schemas.h"
 
@@ -94,7 +94,7 @@ std::vector<ComparedRow> largest_first(const RunsDiff& diff) {
                         compare_runs(row.before.total_ns, row.after.total_ns),
                         compare_runs(row.before.self_ns, row.after.self_ns)});
   }
-  std::ranges::stable_sort(compared, std::greater(), &ComparedRow::difference);
+  sort_rows(compared, std::greater(), &ComparedRow::difference);
   return compared;
 }
 

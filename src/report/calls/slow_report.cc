@@ -10,6 +10,7 @@
 
 #include "analysis/calls/percentile.h"
 #include "base/counted.h"
+#include "base/sort_rows.h"
 #include "output/escape.h"
 #include "output/export.h"
 #include "output/table/screen.h"
@@ -159,7 +160,7 @@ std::vector<ComparedCallee> compare_callees(const FunctionNames& names, const Ca
     callee.function = &names.describe(function);
     compared.push_back(callee);
   }
-  std::ranges::stable_sort(compared, std::greater(), [](const ComparedCallee& one) {
+  sort_rows(compared, std::greater(), [](const ComparedCallee& one) {
     return std::max(one.here.total, one.typical.total) -
            std::min(one.here.total, one.typical.total);
   });
@@ -262,7 +263,7 @@ class SlowText {
       if (other.outside != 0) parts.emplace_back(other.outside, "in no recorded call");
       for (const auto& [function, self] : other.self)
         parts.emplace_back(self, visible(names_.describe(function).name));
-      std::ranges::stable_sort(parts, std::greater(), &std::pair<Ticks, std::string>::first);
+      sort_rows(parts, std::greater(), &std::pair<Ticks, std::string>::first);
       std::string words;
       constexpr size_t kParts = 3;
       for (size_t i = 0; i < std::min(parts.size(), kParts); ++i) {
@@ -312,7 +313,7 @@ uint64_t total_of(const std::vector<DurationBucket>& buckets) {
 SlowCalls find_slow_calls(const TimedCalls& calls, const CallFilter& filter,
                           CallDurations durations, size_t limit) {
   std::vector<RecordedCall> chosen = durations.ended;
-  std::ranges::stable_sort(chosen, std::greater(), &RecordedCall::duration);
+  sort_rows(chosen, std::greater(), &RecordedCall::duration);
   if (limit != 0 && chosen.size() > limit) chosen.resize(limit);
   std::vector<RecordedCall> typical;
   for (const RecordedCall& call : chosen) {

@@ -6,6 +6,7 @@
 
 #include "analysis/paths/frame_coverage.h"
 #include "analysis/paths/function_coverage.h"
+#include "base/sort_rows.h"
 
 namespace telltale {
 
@@ -97,7 +98,7 @@ std::vector<Reading> distinct_readings(const FramePaths::Decoded& decoded) {
     });
     if (!known) kept.push_back(reading);
   }
-  std::ranges::stable_sort(kept, {}, &Reading::completed);
+  sort_rows(kept, {}, &Reading::completed);
   return kept;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/keep_first.h"
+#include "base/sort_rows.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"
@@ -61,7 +62,7 @@ void make_alloc(const ReportInput& input, Section& section) {
     allocated.push_back({in.class_of(id), id, {sum.objects, sum.bytes}});
     all += allocated.back().sum;
   }
-  std::ranges::stable_sort(allocated, {}, &Allocated::type);
+  sort_rows(allocated, {}, &Allocated::type);
   std::vector<std::pair<HeapShots::TypeSum, std::string_view>> classes;  // with names
   for (const Allocated& one : allocated) {
     if (classes.empty() || classes.back().first.type != one.type)

@@ -1,9 +1,9 @@
 // Time and calls by method.
-#include <algorithm>
 #include <array>
 #include <utility>
 #include <vector>
 
+#include "base/sort_rows.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"
@@ -70,7 +70,7 @@ std::vector<CallRow> call_rows(const RuntimeReadings& in) {
     }
   }
   const std::string& sort = in.options().method_sort;
-  std::ranges::stable_sort(rows_made, [&](const CallRow& a, const CallRow& b) {
+  sort_rows(rows_made, [&](const CallRow& a, const CallRow& b) {
     if (sort == "calls") return a.calls > b.calls;
     return sort == "self" ? a.self > b.self : a.total > b.total;
   });

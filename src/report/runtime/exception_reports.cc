@@ -1,5 +1,4 @@
 // Exceptions: how many, and where they are thrown.
-#include <algorithm>
 #include <array>
 #include <functional>
 #include <map>
@@ -9,6 +8,7 @@
 
 #include "analysis/runtime/calling_method.h"
 #include "analysis/runtime/weighted_stacks.h"
+#include "base/sort_rows.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"
@@ -65,7 +65,7 @@ using Throws = std::map<std::pair<std::string, std::string>, uint64_t>;
 Table throws_table(const TableSchema& schema, const Throws& counts, uint64_t all, size_t limit) {
   std::vector<std::pair<std::pair<std::string, std::string>, uint64_t>> sorted(counts.begin(),
                                                                                counts.end());
-  std::ranges::stable_sort(sorted, std::greater(), [](const auto& one) { return one.second; });
+  sort_rows(sorted, std::greater(), [](const auto& one) { return one.second; });
   if (sorted.size() > limit) sorted.resize(limit);
   Table table(schema);
   for (const auto& [names, count_of] : sorted) {

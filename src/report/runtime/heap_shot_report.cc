@@ -11,6 +11,7 @@
 
 #include "analysis/heap/heap_class_changes.h"
 #include "base/keep_first.h"
+#include "base/sort_rows.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"
@@ -137,7 +138,7 @@ Table references_table(const RuntimeReadings& in, const std::vector<HeapShots::S
                        TableCell()});
       }
       std::vector<std::pair<uint64_t, uint64_t>> sorted(from.begin(), from.end());
-      std::ranges::stable_sort(sorted, std::greater(), &std::pair<uint64_t, uint64_t>::second);
+      sort_rows(sorted, std::greater(), &std::pair<uint64_t, uint64_t>::second);
       for (const auto& [from_key, references_from] : sorted) {
         table.add_row({uint64_t{shot.number}, name_of_class(key), in.address(key), references_from,
                        TableCell(), name_of_class(from_key), in.address(from_key)});
@@ -152,7 +153,7 @@ void make_heapshot(const ReportInput& input, Section& section) {
   auto [shots, unfinished] = in.facts->shots.take_shots();
   if (in.options().like_mprof) {  // which treats unfinished shots as complete
     std::ranges::move(unfinished, std::back_inserter(shots));
-    std::ranges::sort(shots, {}, &HeapShots::Shot::number);
+    sort_rows(shots, {}, &HeapShots::Shot::number);
     unfinished.clear();
   }
   if (shots.empty() && unfinished.empty()) return;

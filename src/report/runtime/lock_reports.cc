@@ -11,6 +11,7 @@
 #include "analysis/calls/percentile.h"
 #include "analysis/runtime/calling_method.h"
 #include "analysis/runtime/wait_sums.h"
+#include "base/sort_rows.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/runtime/runtime_reports.h"
@@ -52,7 +53,7 @@ void make_monitor(const ReportInput& input, Section& section) {
   const LockWaits& waits = in.facts->locks;
   std::vector<std::pair<uint64_t, LockWaits::Lock>> sorted;
   for (const auto& [object, lock] : waits.by_object()) sorted.emplace_back(object, lock);
-  std::ranges::sort(sorted, [](const auto& a, const auto& b) {
+  sort_rows(sorted, [](const auto& a, const auto& b) {
     return std::tuple(~a.second.wait, a.first) < std::tuple(~b.second.wait, b.first);
   });
   section.add("contentions", waits.events(Kind::contended));
@@ -106,8 +107,7 @@ Table waits_table(const TableSchema& schema, const std::map<std::string, WaitSum
                   size_t limit) {
   std::vector<const std::pair<const std::string, WaitSums>*> sorted;
   for (const auto& one : sums) sorted.push_back(&one);
-  std::ranges::stable_sort(sorted, std::greater(),
-                           [](const auto* one) { return one->second.total; });
+  sort_rows(sorted, std::greater(), [](const auto* one) { return one->second.total; });
   if (sorted.size() > limit) sorted.resize(limit);
   Table table(schema);
   for (const auto* one : sorted) {

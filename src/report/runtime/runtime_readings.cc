@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "analysis/calls/percentile.h"
+#include "base/sort_rows.h"
 
 namespace telltale {
 
@@ -108,8 +109,7 @@ const RuntimeReadings::Shots& RuntimeReadings::shots() {
     unfinished[shot.number] = {shot.number, shot.begin, Why::unfinished};
     shots_->left_out.push_back({std::move(shot), Why::unfinished});
   }
-  std::ranges::sort(shots_->left_out, {},
-                    [](const Shots::LeftOut& one) { return one.shot.number; });
+  sort_rows(shots_->left_out, {}, [](const Shots::LeftOut& one) { return one.shot.number; });
   if (shots_->shots.size() > 1) shots_->growth = heap_growth(shots_->shots, allocations.types);
   return *shots_;
 }

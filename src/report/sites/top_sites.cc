@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "analysis/sites/site_sums.h"
+#include "base/sort_rows.h"
 #include "output/table/json_document.h"
 #include "output/table/site_rows.h"
 #include "output/table/write_rows.h"
@@ -73,7 +73,7 @@ void write_top_sites(const SamplerReports& reports, const CallFilter& filter,
       if (site.reported && kept.keeps(site)) top.push_back({site.total(), &section, site.index});
     });
   }
-  std::ranges::stable_sort(top, std::greater(), &TopRow::total);
+  sort_rows(top, std::greater(), &TopRow::total);
   const size_t found = top.size();
   if (wanted.limit != 0 && found > wanted.limit) top.resize(wanted.limit);
   TableSchema schema(kTopSiteColumns);
