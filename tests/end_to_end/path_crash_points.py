@@ -43,6 +43,8 @@ class Trace(Checker):
         self.untraced = set()  # where other functions begin
         self.passes = {}  # address -> position that is passed there
         self.returns = addresses_after_calls(program)
+        self.return_instructions = addresses_of_returns(program)
+        self.returned = None  # the end of the frame that the last event leaves: its caller may be a library, of which nothing is seen
         self.edges = {}
         ends = self.addresses + [1 << 64]
         at = 0
@@ -70,7 +72,7 @@ class Trace(Checker):
         self.without_edge = 0
 
     def watched(self):
-        return sorted({*self.begins, *self.passes, *self.returns, *self.untraced})
+        return sorted({*self.begins, *self.passes, *self.returns, *self.return_instructions, *self.untraced})
 
     def leave(self, stack_pointer):
         while self.stack and self.stack[-1].frame <= stack_pointer:
@@ -78,6 +80,7 @@ class Trace(Checker):
 
     def happens(self, pc, stack_pointer):
         """An instruction at one of the watched addresses is about to run."""
+        self.finish_return()
         if pc in self.begins:
             # What has this frame has returned, or has become this function by a tail call.
             self.leave(stack_pointer + 8)
@@ -91,6 +94,13 @@ class Trace(Checker):
         position = self.passes.get(pc)
         if position is not None and self.stack:
             self.reach(self.stack[-1], position)
+        if pc in self.return_instructions:
+            self.returned = stack_pointer + 8
+
+    def finish_return(self):
+        if self.returned is not None:
+            self.leave(self.returned)
+        self.returned = None
 
     def reach(self, activation, position):
         function = activation.function
@@ -112,8 +122,10 @@ class Trace(Checker):
         if known:
             activation.blocks.append(position.id)
 
-    def live(self, stack_pointer):
-        """The activations that have not returned, innermost first."""
+    def live(self, step, stack_pointer):
+        """The activations that have not returned before this step, innermost first."""
+        if step > self.step:
+            self.finish_return()
         self.leave(stack_pointer)
         return [Live(activation, len(activation.blocks)) for activation in reversed(self.stack)]
 
@@ -138,6 +150,11 @@ def addresses_after_calls(program):
             found.add(int(address, 16))
         after_call = bool(colon) and instruction.startswith("call")
     return found
+
+
+def addresses_of_returns(program):
+    lines = [line.strip().partition(":\t") for line in run("objdump", "-d", "--no-show-raw-insn", program).stdout.splitlines()]
+    return {int(address, 16) for address, colon, instruction in lines if colon and instruction.startswith(("ret", "repz ret"))}
 
 
 def addresses_of_stubs(program):
@@ -197,7 +214,7 @@ class Crasher:
         only the runtime of exceptions takes."""
         total, _ = self.steps([], most)
         found, last = [], 0
-        expected = {*self.trace.begins, *self.trace.untraced, *self.trace.returns}
+        expected = {*self.trace.begins, *self.trace.untraced, *self.trace.returns, *self.trace.return_instructions}
         for step, pc, _ in self.events():
             if step > last + 1000 and pc not in expected:
                 found.append(step)
@@ -223,15 +240,15 @@ class Crasher:
             while event is not None and event[0] <= step:
                 self.trace.step = event[0]
                 self.trace.happens(event[1], event[2])
-                yield from (point._replace(after_step=event[0], after=self.trace.live(event[2])) for point in waiting)
+                yield from (point._replace(after_step=event[0], after=self.trace.live(*event[::2])) for point in waiting)
                 waiting = []
                 event = next(events, None)
             core = self.scratch / f"core-{line[4]}"
-            waiting.append(Point(step, int(line[1]), core, self.trace.live(int(line[2])), int(line[0]), None))
+            waiting.append(Point(step, int(line[1]), core, self.trace.live(step, int(line[2])), int(line[0]), None))
         if event is not None:
             self.trace.step = event[0]
             self.trace.happens(event[1], event[2])
-            waiting = [point._replace(after_step=event[0], after=self.trace.live(event[2])) for point in waiting]
+            waiting = [point._replace(after_step=event[0], after=self.trace.live(*event[::2])) for point in waiting]
         yield from waiting
 
 

@@ -77,6 +77,11 @@ class CrashPoints(SamplerCase):
         program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O2", PROGRAMS / "jumps_away.c")
         self.compare(program, [], self.folder, 40, seed=3, steps=20_000)
 
+    def test_after_a_library_called_a_function(self):
+        # Its return is the last that is seen of the program, while the library calls others deeper in the stack.
+        program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O2", PROGRAMS / "called_by_exit.c")
+        self.compare(program, [], self.folder, 60, seed=3, steps=20_000)
+
     def test_while_large_frames_are_left(self):
         # Their variables are far below the stack pointer.
         program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O1", PROGRAMS / "large_frame.c")
