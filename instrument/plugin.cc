@@ -117,6 +117,8 @@ class SamplerAction : public clang::PluginASTAction {
     clang::CodeGenOptions& code = compiler.getCodeGenOpts();
     traced_unit().is_active = true;
     traced_unit().optimises_later = code.PrepareForLTO || code.PrepareForThinLTO;
+    // It says where debuggers find values of variables that calls have overwritten.
+    if (traced_unit().options.line_tables) code.EmitCallSiteInfo = false;
     code.PassBuilderCallbacks.emplace_back(
         [](llvm::PassBuilder& builder) { register_path_tracing(builder); });
   }

@@ -168,6 +168,10 @@ std::vector<TraceOptionHelp> trace_option_help() {
       {"-f[no-]trace-data",
        "Writes what each line reads and writes into the program, for telltale paths --slice "
        "(default). The code is the same without it."},
+      {"-f[no-]trace-line-tables",
+       "Describes lines and inlined functions to debuggers, but no variables and types of "
+       "optimised "
+       "code, which compiles faster (default without -g)."},
   };
 }
 
@@ -210,6 +214,8 @@ bool parse_trace_option(std::string_view word, TraceOptions& options,
     options.legacy_names = word.starts_with("-ft");
   } else if (word == "-ftrace-data" || word == "-fno-trace-data") {
     options.records_data = word.starts_with("-ft");
+  } else if (word == "-ftrace-line-tables" || word == "-fno-trace-line-tables") {
+    options.line_tables = word.starts_with("-ft");
   } else {
     return false;
   }

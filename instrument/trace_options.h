@@ -34,6 +34,7 @@ struct TraceOptions {
   bool filters = true;  // leaves out mechanisms that tell nothing about a function
   bool legacy_names = false;
   bool records_data = true;     // what each step of the code reads and writes
+  bool line_tables = false;     // no debug information about variables and types
   unsigned coverage_level = 2;  // 0: all probes, to 3: the fewest
   ProbeStyle coverage_style = ProbeStyle::kLocalPrepass;  // of level 2
   bool only_complete_runs = false;   // activations end by returning: programs that do not crash

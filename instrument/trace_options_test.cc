@@ -71,6 +71,8 @@ TEST(TraceOptions, WordsHaveOneDashOrTwo) {
   EXPECT_TRUE(parsed({}).records_data);
   EXPECT_FALSE(parsed({"-fno-trace-data"}).records_data);
   EXPECT_TRUE(parsed({"-fno-trace-data", "-ftrace-data"}).records_data);
+  EXPECT_TRUE(parsed({"-ftrace-line-tables"}).line_tables);
+  EXPECT_FALSE(parsed({"-ftrace-line-tables", "-fno-trace-line-tables"}).line_tables);
 }
 
 TEST(TraceOptions, WordsOfClangAreNotOurs) {

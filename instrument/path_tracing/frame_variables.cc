@@ -23,8 +23,11 @@ void declare_variable(llvm::Function& function, llvm::IRBuilder<>& builder,
                       llvm::AllocaInst* variable, const char* name,
                       llvm::function_ref<llvm::DIType*(llvm::DIBuilder&)> make_type) {
   llvm::DISubprogram* const subprogram = function.getSubprogram();
-  if (subprogram == nullptr || subprogram->getUnit() == nullptr) return;
-  llvm::DIBuilder debug(*function.getParent(), false, subprogram->getUnit());
+  if (subprogram == nullptr || subprogram->getUnit() == nullptr ||
+      subprogram->getUnit()->getEmissionKind() != llvm::DICompileUnit::FullDebug)
+    return;
+  // Without the unit, of which it would copy the lists of types and imported names.
+  llvm::DIBuilder debug(*function.getParent(), false);
   llvm::DILocalVariable* const local = debug.createAutoVariable(
       subprogram, name, subprogram->getFile(), subprogram->getLine(), make_type(debug));
 #if LLVM_VERSION_MAJOR > 19
@@ -34,7 +37,6 @@ void declare_variable(llvm::Function& function, llvm::IRBuilder<>& builder,
 #endif
   debug.insertDeclare(variable, local, debug.createExpression(),
                       first_location(function, subprogram), place);
-  debug.finalize();
 }
 
 }  // namespace telltale::instrument

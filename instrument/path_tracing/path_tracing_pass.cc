@@ -1,6 +1,5 @@
 #include "path_tracing/path_tracing_pass.h"
 
-#include <llvm/IR/Verifier.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "path_tracing/coverage_code.h"
+#include "path_tracing/debug_information.h"
 #include "path_tracing/flow_graph.h"
 #include "path_tracing/flow_record.h"
 #include "path_tracing/path_code.h"
@@ -196,10 +196,6 @@ class PathTracing {
     append_path_entry(function, path_entry(function, numbered, block_of_node, first_id, stores),
                       key, record);
     flow.add_nodes(block_of_node, first_id, key);
-    // Abort rather than emit invalid IR.
-    if (llvm::verifyFunction(function, &llvm::errs()))
-      llvm::report_fatal_error(llvm::Twine("telltale: path tracing generated invalid code in ") +
-                               function.getName());
   }
 
   llvm::Module& module_;
@@ -222,7 +218,13 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
     traced_unit().is_active = false;
     if (!llvm::Triple(module.getTargetTriple()).isOSBinFormatELF())
       llvm::report_fatal_error("telltale: --trace needs a target with ELF files", false);
-    PathTracing(module, traced_unit(), level_ != llvm::OptimizationLevel::O0).run();
+    const bool is_optimised = level_ != llvm::OptimizationLevel::O0;
+    // Without optimisation they cost little, and programs are built to be debugged.
+    const bool reduces = is_optimised && traced_unit().options.line_tables;
+    const llvm::DenseSet<const llvm::DILocalVariable*> variables =
+        reduces ? declared_variables(module) : llvm::DenseSet<const llvm::DILocalVariable*>();
+    PathTracing(module, traced_unit(), is_optimised).run();
+    if (reduces) remove_variables_and_types(module, variables);
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's

@@ -13,9 +13,15 @@ PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 SHARED = (PROGRAMS / "shared_a.cc", PROGRAMS / "shared_b.cc")
 
 
+def names_of(tags, debug):
+    """Names of what readelf prints with one of these tags."""
+    return set(re.findall(rf"(?m)\(DW_TAG_(?:{tags})\)\n(?: .*DW_AT_(?!name).*\n)*? .*DW_AT_name .*: (\S+)$", debug))
+
+
 class Builds(SamplerCase):
     def trace(self, release, *words, cxx=False, error=""):
-        done = compile_with(release, "--trace=pt.schema", *words, "-o", self.path("program"), cxx=cxx)
+        # clang aborts if the instrumented code is invalid.
+        done = compile_with(release, "--trace=pt.schema", "-fverify-intermediate-code", *words, "-o", self.path("program"), cxx=cxx)
         self.assertEqual((done.returncode, other_warnings(done)), (0, error), words)
         return self.path("program")
 
@@ -191,6 +197,34 @@ class Builds(SamplerCase):
                         # The last slot is not in use yet; gdb abbreviates repeats.
                         self.assertTrue(ring.endswith("-1"), ring)
                         self.assertIn(int(values[1]), range(10))
+
+    def test_variables_and_types_are_described_if_asked_for(self):
+        described = ("-g", "-O0", "-ggdb -gz", "-fno-trace-line-tables", "-g -ftrace-line-tables -fno-trace-line-tables")
+        lines_only = ("", "-gz", "-gno-column-info", "-g -ftrace-line-tables")
+        without_ours = ("-g1", "-gline-tables-only", "-gline-directives-only")  # as without --trace, no variables at all
+        for release in RELEASES:
+            texts = {}
+            for kind in (*described, *lines_only, *without_ours):
+                with self.subTest(release=release, kind=kind):
+                    program = self.trace(release, "-O2", *kind.split(), PROGRAMS / "insert_keys.cc", cxx=True)
+                    debug = run("readelf", "--debug-dump=info", program).stdout
+                    variables = names_of("variable|formal_parameter", debug)
+                    self.assertEqual(({"tree", "key", "spare"} <= variables, "Tree" in names_of("class_type", debug)),
+                                     (kind in described, kind in described), variables)
+                    self.assertEqual("__PT_curPath" in variables, kind not in without_ours, variables)
+                    if kind in lines_only:
+                        self.assertLessEqual(variables, {"__PT_pathArr", "__PT_arrIndex", "__PT_curPath"})
+                        self.assertIn("_ZN4Tree6insertEi", debug.split())
+                    if kind not in ("-O0", "-gline-directives-only"):
+                        self.assertIn("(DW_TAG_inlined_subroutine)", debug.split())
+                    if kind != "-O0" and "-gz" not in kind and kind not in without_ours:
+                        records = section(program, ".debug_telltale_paths")
+                        texts[kind] = (section(program, ".text"), section(program, ".debug_PT"),
+                                       re.findall(rb"[\t\n -~]{4,}", records))  # without addresses
+            # The code, and what readers of paths are told, names of variables included, are the same.
+            self.assertGreater(len(texts), 4)
+            self.assertIn(b"key", b" ".join(texts["-g"][2]))
+            self.assertEqual([kind for kind, text in texts.items() if text != texts["-g"]], [])
 
     def test_functions_without_loops_have_a_ring_for_readers_of_the_old_names_only(self):
         for release in RELEASES:

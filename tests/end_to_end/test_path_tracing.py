@@ -40,7 +40,8 @@ $
 
 class TraceCase(SamplerCase):
     def trace(self, release, *words, output="program", cxx=False):
-        done = compile_with(release, "--trace=pt.schema", *words, "-o", self.path(output), cxx=cxx)
+        # clang aborts if the instrumented code is invalid.
+        done = compile_with(release, "--trace=pt.schema", "-fverify-intermediate-code", *words, "-o", self.path(output), cxx=cxx)
         self.assertEqual((done.returncode, other_warnings(done)), (0, ""))
         return self.path(output)
 

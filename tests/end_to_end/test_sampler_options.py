@@ -20,7 +20,7 @@ TOGGLES = """sample sample-regions sample-turns sampler-adaptive sampler-adaptiv
     assume-weighty-interns assume-weighty-libraries compare-constants compare-uninitialized assign-across-pointer
     assign-into-field assign-into-index rename-locals relative-paths timestamp-first timestamp-last show-stats trace-sites
     sampler-implications use-points-to annotate-sites add-blast-markers sampler-dataflow save-dataflow-fields
-    isolate-shared-accesses sampler-system-headers sampler-normal-form trace-data trace-legacy-names""".split()
+    isolate-shared-accesses sampler-system-headers sampler-normal-form trace-data trace-legacy-names trace-line-tables""".split()
 
 
 def shown():

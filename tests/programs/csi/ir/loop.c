@@ -34,20 +34,20 @@ int loop(int n) {
 // CHECK-NEXT: store volatile i64 0, ptr %__PT_curPath
 // Where the variables are.
 // CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.asciz \22$1\22\0A\09.asciz \22$2\22\0A\09.asciz \22$0\22{{.*}}", "*m,*m,*m"(ptr elementtype(i64) %__PT_curPath, ptr elementtype([4 x i64]) %__PT_pathArr, ptr elementtype(i64) %__PT_arrIndex)
-// CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.byte 2,128\0A\09.long 0\0A\09.quad [[KEY]]\0A\09.quad 77102b\0A
+// CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.ascii \22\\026\\000\\000\\000\\002\\200\\000\\000\\000\\000{{.*}}\22\0A\09.quad 77102b\0A
 // The end of a block differs from other ends, without text that the assembler would have to parse.
 // CHECK: call void asm sideeffect "", "i"(i64 0)
 // One piece of assembly is the start of the block, changes the sum and is the position of the new block.
-// CHECK: call void asm sideeffect "77102:{{.*}}.byte 2,0\0A{{.*}}\0Aaddq $1, $0\0A77102:{{.*}}.byte 2,128\0A{{.*}}", "=*m,er,~{flags}"(ptr elementtype(i64) %__PT_curPath, i64 {{[0-9]+}})
+// CHECK: call void asm sideeffect "77102:{{.*}}.ascii \22\\026\\000\\000\\000\\002\\000{{.*}}\0Aaddq $1, $0\0A77102:{{.*}}.ascii \22\\026\\000\\000\\000\\002\\200{{.*}}", "=*m,er,~{flags}"(ptr elementtype(i64) %__PT_curPath, i64 {{[0-9]+}})
 // The conditional back edge has a block: the number, the index, the next sum.
 // CHECK: %[[AT:[0-9]+]] = load volatile i64, ptr %__PT_arrIndex
 // CHECK: %[[NUMBER:[0-9]+]] = load volatile i64, ptr %__PT_curPath
 // CHECK-NEXT: %[[SLOT:[0-9]+]] = getelementptr inbounds [4 x i64], ptr %__PT_pathArr, i64 0, i64 %[[AT]]
-// CHECK-NEXT: call void asm sideeffect "movq $1, $0\0A77102:{{.*}}.byte 2,129\0A{{.*}}", "=*m,er"(ptr elementtype(i64) %[[SLOT]], i64
+// CHECK-NEXT: call void asm sideeffect "movq $1, $0\0A77102:{{.*}}.ascii \22\\026\\000\\000\\000\\002\\201{{.*}}", "=*m,er"(ptr elementtype(i64) %[[SLOT]], i64
 // CHECK-NEXT: %[[FULL:[0-9]+]] = icmp eq i64 %[[AT]], 3
 // CHECK-NEXT: %[[MORE:[0-9]+]] = add nuw nsw i64 %[[AT]], 1
 // CHECK-NEXT: %[[NEXT:[0-9]+]] = select i1 %[[FULL]], i64 0, i64 %[[MORE]]
-// CHECK-NEXT: call void asm sideeffect "movq $2, $0\0A77102:{{.*}}.byte 2,130\0A{{.*}}\0Amovq $3, $1\0A77102:{{.*}}.byte 2,128\0A{{.*}}", "=*m,=*m,er,er"(ptr elementtype(i64) %__PT_arrIndex, ptr elementtype(i64) %__PT_curPath, i64 %[[NEXT]], i64 {{[0-9]+}})
+// CHECK-NEXT: call void asm sideeffect "movq $2, $0\0A77102:{{.*}}.ascii \22\\026\\000\\000\\000\\002\\202{{.*}}\0Amovq $3, $1\0A77102:{{.*}}.ascii \22\\026\\000\\000\\000\\002\\200{{.*}}", "=*m,=*m,er,er"(ptr elementtype(i64) %__PT_arrIndex, ptr elementtype(i64) %__PT_curPath, i64 %[[NEXT]], i64 {{[0-9]+}})
 // The scope is the function.
 // CHECK-DAG: ![[RING]] = !DILocalVariable(name: "__PT_pathArr", scope: ![[FUNCTION:[0-9]+]],
 // CHECK-DAG: ![[INDEX]] = !DILocalVariable(name: "__PT_arrIndex", scope: ![[FUNCTION]],
