@@ -22,7 +22,7 @@ class ColdObservers {
         operands_(operands),
         observations_(observations),
         comparisons_(tables, operands),
-        tallies_(tables, operands),
+        tallies_(tables, operands, comparisons_),
         variables_(tables, operands) {}
 
   // Emits observations of all sites of a mark. `bank`, an i64, selects the counters if they have

@@ -30,13 +30,34 @@ class TallyEmitter {
         greater_(is_signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT),
         builder_(function.getContext()) {}
 
+  // If `guard` is not null, this byte is 1 while the function uses the tallies. A signal handler
+  // that interrupts it then calls `exact`, which counts in the counters. If the handler does not
+  // return, the byte stays 1, and all later observations are counted so.
+  void emit_guard(llvm::GlobalVariable* guard, llvm::Function& exact) {
+    guard_ = guard;
+    BasicBlock* const interrupts = make_block();
+    BasicBlock* const entry = make_block();
+    builder_.SetInsertPoint(&function_.getEntryBlock());
+    llvm::Value* const before = call_asm_without_aliasing(
+        builder_, builder_.getInt32Ty(), "movzbl ($1), $0\nmovb $$1, ($1)",
+        "=&r,r,~{dirflag},~{fpsr},~{flags}", {guard_});
+    builder_.CreateCondBr(builder_.CreateICmpNE(before, builder_.getInt32(0)), interrupts, entry);
+    builder_.SetInsertPoint(interrupts);
+    std::vector<llvm::Value*> arguments{builder_.CreateInBoundsGEP(
+        i64_, table_.counters, {builder_.CreateMul(row(), builder_.getInt64(abi::kPairCounters))})};
+    for (unsigned i = 1; i < function_.arg_size(); ++i) arguments.push_back(function_.getArg(i));
+    call_cold(builder_, exact, arguments);
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(entry);
+  }
+
   // `make_flush` returns the flush function; it is made here, so that it follows this one.
   template <typename MakeFlush>
   void emit(OperandPassing& passing, bool is_narrow, const MakeFlush& make_flush) {
+    if (guard_ == nullptr) builder_.SetInsertPoint(&function_.getEntryBlock());
+    BasicBlock* const entry = builder_.GetInsertBlock();
     BasicBlock* const loop = make_block();
     BasicBlock* const end = make_block();
-    BasicBlock* const entry = &function_.getEntryBlock();
-    builder_.SetInsertPoint(entry);
     llvm::Value* const operands = passing.make_array(builder_, function_, 3, number_);
     llvm::Value* const tallies = builder_.CreateGEP(i8_, table_.tallies, {row()});
     llvm::Value* const left = is_narrow ? builder_.CreateVectorSplat(kLanes, value())
@@ -125,11 +146,16 @@ class TallyEmitter {
     call_cold(builder_, make_flush(), {row(), count()});
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);
+    if (guard_ != nullptr) {
+      call_asm_without_aliasing(builder_, builder_.getVoidTy(), "movb $$0, ($0)",
+                                "r,~{dirflag},~{fpsr},~{flags}", {guard_});
+    }
     builder_.CreateRetVoid();
   }
 
   llvm::Function& function_;
   const CounterTable& table_;
+  llvm::GlobalVariable* guard_ = nullptr;
   llvm::Type* number_;
   llvm::Type* i64_;
   llvm::Type* i8_;
@@ -141,8 +167,7 @@ class TallyEmitter {
 }  // namespace
 
 bool PairTallies::is_enabled() {
-  return can_count_inline(tables_) && tables_.options().sample && !tables_.options().threads &&
-         operands_.has_vectors();
+  return can_count_inline(tables_) && !tables_.options().threads && operands_.has_vectors();
 }
 
 // void (row of the first site, number of sites)
@@ -178,8 +203,15 @@ llvm::Function& PairTallies::function(bool is_signed, bool is_narrow) {
   made = make_cold_function(
       tables_.module(), "tally",
       operands_.function_type(llvm::Type::getVoidTy(context), {i64, number, i64}, number));
-  TallyEmitter(*made, tables_, number, is_signed)
-      .emit(operands_, is_narrow, [this]() -> llvm::Function& { return flush_function(); });
+  TallyEmitter emitter(*made, tables_, number, is_signed);
+  if (!tables_.options().sample) {
+    if (guard_ == nullptr) {
+      guard_ = tables_.make_variable(llvm::ConstantInt::get(llvm::Type::getInt8Ty(context), 0),
+                                     "tallying", false);
+    }
+    emitter.emit_guard(guard_, comparisons_.function(is_signed, is_narrow));
+  }
+  emitter.emit(operands_, is_narrow, [this]() -> llvm::Function& { return flush_function(); });
   return *made;
 }
 

@@ -149,6 +149,7 @@ bool is_zero(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
   for (uint32_t i = 0; i < scheme.arity; ++i) {
     const uint64_t& counter = counters_of(scheme, bank, row)[i];
     if (__atomic_load_n(&counter, __ATOMIC_RELAXED) != 0) return false;
+    if (tally_of(scheme, uint64_t{bank} * scheme.rows + row, i, false) != 0) return false;
   }
   return true;
 }
@@ -156,7 +157,6 @@ bool is_zero(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
 void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32_t bank,
                  bool take) {
   const SchemeTable& scheme = unit.schemes[index];
-  flush_all_tallies(scheme);
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
@@ -169,7 +169,8 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
       const uint64_t number =
-          value_of(counters_of(scheme, bank, row)[i], take && scheme.kinds == nullptr);
+          value_of(counters_of(scheme, bank, row)[i], take && scheme.kinds == nullptr) +
+          tally_of(scheme, uint64_t{bank} * scheme.rows + row, i, take);
       if (scheme.kinds == nullptr) {
         out.decimal(lacks ? 0 : number);
       } else {

@@ -30,6 +30,9 @@ class Ir(IrCase):
     def test_sampled_pairs_are_tallied_in_bytes(self):
         self.check("pair_tallies.c")
 
+    def test_without_sampling_signal_handlers_do_not_touch_tallies_in_use(self):
+        self.check("always_pair_tallies.c")
+
     def test_loops_observe_first_executions_in_their_first_regions_only(self):
         self.check("first_executions_in_loops.c")
 

@@ -1,13 +1,14 @@
 """Row R6 for the sampler's runtime: a host's handlers see, and its processes end, exactly as without it. Handlers that
 are installed after the runtime's (154 combinations of signal, way of handling it and time) and those that were there
 before (63)."""
+import platform
 import shutil
 import signal
 import subprocess
 import unittest
 
 from program_text import program_text
-from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, run
+from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, run, samples
 
 NEWEST = RELEASES[-1] if RELEASES else None
 # Remove the recorders' environment of the same test: no recorder is started here.
@@ -53,6 +54,27 @@ class HostSignals(SamplerCase):
                         self.assertEqual(ids, ["samples"])  # it survived
                     elif way != "ignored":
                         self.assertEqual(ids[:2], ["samples", "main-backtrace"])
+
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the program traps after each instruction of x86-64")
+    def test_a_handler_that_interrupts_the_counting_of_pairs_at_any_instruction_loses_no_count(self):
+        for release in RELEASES:
+            program = build(self.path("p"), release, "-O1", "-fno-sample", "-fsampler-scheme=scalar-pairs",
+                            PROGRAMS / "interrupted_pairs.c")
+            for leaves in (0, 400):  # handlers that leave by siglongjmp: at the first instruction, at the second ...
+                with self.subTest(release=release, leaves=leaves):
+                    done = self.run_reported(program, str(leaves))
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    began, ended = map(int, done.stdout.split())
+                    self.assertGreater(ended, 1000)
+                    (_, rows), = samples(self.report)
+                    self.assertGreater(len(rows), 8)
+                    rows = [[int(number) for number in row] for row in rows]
+                    for row in rows:
+                        self.assertTrue(ended <= sum(row) <= began, (row, ended, began))
+                    # 5 compared with the target, which is 5 but for the first time, and with 9 down to 1.
+                    self.assertEqual([row.index(max(row)) for row in rows[:10]], [1] + [0] * 4 + [1] + [2] * 4)
+                    self.assertEqual({row.count(0) for row in rows[1:10]}, {2})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // Sampled pairs are counted in bytes by an out-of-line function. Operands are passed in vector
-// registers; with -fno-sample they go to the counters.
+// registers.
 // FLAGS: -fsampler-scheme=scalar-pairs
 int next(int value);
 
