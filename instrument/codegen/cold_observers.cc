@@ -105,7 +105,8 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
   const bool is_narrow = has_narrow_pairs(call, mark, is_signed);
   llvm::Type* const number = is_narrow ? at.getInt32Ty() : i64;
   llvm::Value* const value = operands_.emit_value(at, call, mark, number);
-  const bool uses_tallies = tallies_.is_enabled();
+  // Values of 64 bits are tallied one by one, which saves only misses of the cache.
+  const bool uses_tallies = tallies_.is_enabled() && (is_narrow || tables_.options().sample);
   llvm::Function& counts = uses_tallies ? tallies_.function(is_signed, is_narrow)
                                         : comparisons_.function(is_signed, is_narrow);
   // What the function takes as the place of the site's counts.
