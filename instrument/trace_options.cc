@@ -170,8 +170,7 @@ std::vector<TraceOptionHelp> trace_option_help() {
        "(default). The code is the same without it."},
       {"-f[no-]trace-line-tables",
        "Describes lines and inlined functions to debuggers, but no variables and types of "
-       "optimised "
-       "code, which compiles faster (default without -g)."},
+       "optimised code, which compiles faster (default without -g)."},
   };
 }
 

@@ -1,6 +1,6 @@
-// What debuggers are told of a traced program that was not compiled with -g: lines, inlined
-// functions and what path tracing keeps in frames, as readers of paths need. Descriptions of the
-// program's own variables and types take longer to make than everything else that is added.
+// Reduces the debug information of a traced program that was compiled without -g: it keeps lines,
+// inlined functions and the variables of path tracing, which readers of paths need. It drops the
+// program's own variables and types, which take most of the time to emit.
 #pragma once
 
 #include <llvm/ADT/DenseSet.h>

@@ -221,7 +221,7 @@ class Builds(SamplerCase):
                         records = section(program, ".debug_telltale_paths")
                         texts[kind] = (section(program, ".text"), section(program, ".debug_PT"),
                                        re.findall(rb"[\t\n -~]{4,}", records))  # without addresses
-            # The code, and what readers of paths are told, names of variables included, are the same.
+            # The code and the path metadata, including the names of variables, are the same.
             self.assertGreater(len(texts), 4)
             self.assertIn(b"key", b" ".join(texts["-g"][2]))
             self.assertEqual([kind for kind, text in texts.items() if text != texts["-g"]], [])
