@@ -4,6 +4,8 @@
 #include <array>
 #include <cstddef>
 
+#include "program/dwarf_registers.h"
+
 namespace telltale {
 namespace {
 
@@ -12,10 +14,7 @@ namespace {
 constexpr auto kX86 =
     std::to_array<uint8_t>({10, 12, 11, 5, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16});
 constexpr size_t kX86Pc = 16;
-constexpr size_t kX86StackPointer = 7;  // in DWARF's numbering
-constexpr size_t kArmRegisters = 32;    // x0 to x30 and sp, in order
 constexpr size_t kArmPc = 32;
-constexpr size_t kArmStackPointer = 31;
 
 }  // namespace
 
@@ -34,7 +33,7 @@ bool set_core_registers(uint16_t machine, std::span<const uint64_t> stored, Core
 }
 
 uint64_t core_stack_pointer(uint16_t machine, const CoreThread& thread) {
-  const size_t place = machine == EM_X86_64 ? kX86StackPointer : kArmStackPointer;
+  const size_t place = machine == EM_X86_64 ? kRsp : kArmStackPointer;
   return place < thread.registers.size() ? thread.registers[place] : 0;
 }
 

@@ -6,14 +6,12 @@
 #include <cstring>
 #include <vector>
 
+#include "program/dwarf_registers.h"
+
 namespace telltale {
 namespace {
 
 constexpr uint64_t kWord = 8;
-constexpr unsigned kRdx = 1;
-constexpr unsigned kRcx = 2;
-constexpr unsigned kRsp = 7;
-constexpr unsigned kReturnAddress = 16;
 // Members of struct _Unwind_Context, as words: where the registers are saved, the frame's canonical
 // frame address, the address of its code.
 constexpr size_t kFrameAddress = 18;

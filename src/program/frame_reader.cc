@@ -12,6 +12,7 @@
 #include <span>
 #include <utility>
 
+#include "program/dwarf_registers.h"
 #include "program/function_scopes.h"
 #include "program/unwind_functions.h"
 
@@ -199,7 +200,6 @@ bool FrameReader::has_landing_for_caller(Dwfl* dwfl, Dwfl_Frame* state) const {
   if (module == nullptr) return false;
   // gcc's __builtin_eh_return ends with mov %rcx,%rsp; pop %rcx; jmp *%rcx. The frame address is
   // that of rcx at the first of these.
-  constexpr unsigned kRcx = 2;
   for (uint64_t back = 0; back <= 2; ++back) {
     const std::optional<FrameRule> rule = frame_rule(module, pc - back);
     if (rule && rule->base == kRcx) return true;

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <utility>
 
+#include "program/dwarf_registers.h"
+
 namespace telltale {
 namespace {
 
@@ -41,8 +43,7 @@ constexpr auto kX86Context =
     std::to_array<uint16_t>({0x78, 0x88, 0x80, 0x90, 0xa8, 0xb0, 0xa0, 0x98, 0xb8, 0xc0, 0xc8, 0xd0,
                              0xd8, 0xe0, 0xe8, 0xf0, 0xf8});
 constexpr size_t kX86ContextFlags = 0x30;
-constexpr size_t kArmFirst = 8;  // x0 to x30, sp, pc
-constexpr size_t kArmRegisters = 32;
+constexpr size_t kArmFirst = 8;             // x0 to x30, sp, pc
 constexpr uint32_t kControlAndInteger = 3;  // in the flags of a context that has these registers
 
 struct Location {

@@ -19,6 +19,7 @@
 #include "base/sort_rows.h"
 #include "bytes/input_file.h"
 #include "cli/options/reading_options.h"
+#include "cli/record/shell_status.h"
 #include "cli/study/fuzz_inputs.h"
 #include "cli/study/input_runs.h"
 #include "cli/study/labelled_evidence.h"
@@ -44,9 +45,6 @@ namespace fs = std::filesystem;
 using isolation::Crash;
 using isolation::CrashCluster;
 
-constexpr int kInterrupted = 130;
-constexpr int kNotFound = 127;
-constexpr int kNotRunnable = 126;
 constexpr size_t kMostBytes = size_t{1} << 20;  // of an input; AFL++ has the same limit
 constexpr size_t kMostOthers = 256;             // inputs of which mutations take parts
 constexpr size_t kRounds = 4;  // later mutations start from what earlier ones found
@@ -437,7 +435,7 @@ int record_fuzz_study(const FuzzStudyOptions& options) {
   report_error(done.error());
   if (study->start_failure() == 0)
     return done.error().cause == Error::Cause::usage ? kUsage : kUnreadable;
-  return study->start_failure() == ENOENT ? kNotFound : kNotRunnable;
+  return status_of_start_failure(study->start_failure());
 }
 
 }  // namespace telltale::cli

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <sys/wait.h>
 
+#include "cli/record/shell_status.h"
+
 namespace telltale::cli {
 
 std::vector<std::pair<std::string, std::string>> label_environment(const StudyRun& run,
@@ -18,7 +20,6 @@ std::vector<std::pair<std::string, std::string>> label_environment(const StudyRu
 
 Result<RunLabel> label_of(const std::string& command, int wait_status) {
   constexpr int kSkip = 125;
-  constexpr int kNotRunnable = 126;
   const int status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : kNotRunnable;
   if (status >= kNotRunnable) {
     return std::unexpected(Error{

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -17,6 +16,7 @@
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/record/repeated_input.h"
+#include "cli/record/shell_status.h"
 #include "cli/study/job_runner.h"
 #include "cli/study/label_command.h"
 #include "cli/study/program_sites.h"
@@ -35,10 +35,6 @@ namespace telltale::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int kInterrupted = 130;
-constexpr int kNotFound = 127;
-constexpr int kNotRunnable = 126;
 
 void replace_all(std::string& text, std::string_view what, std::string_view with) {
   for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size()))
@@ -276,7 +272,7 @@ class StudyRecorder : public JobSource {
 int report_failure(const Error& error, int start_failure) {
   report_error(error);
   if (start_failure == 0) return error.cause == Error::Cause::usage ? kUsage : kUnreadable;
-  return start_failure == ENOENT ? kNotFound : kNotRunnable;
+  return status_of_start_failure(start_failure);
 }
 
 // The build of the runs; a study that is kept gets the sites, too.

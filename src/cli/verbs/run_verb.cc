@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "cli/record/recorder_plan.h"
 #include "cli/record/recording_progress.h"
 #include "cli/record/repeated_input.h"
+#include "cli/record/shell_status.h"
 #include "cli/record/volume_hint.h"
 #include "cli/study/study_recorder.h"
 #include "cli/verbs/verbs.h"
@@ -20,10 +20,6 @@
 
 namespace telltale::cli {
 namespace {
-
-// Exit statuses of shells for a program that does not exist, or cannot be run.
-constexpr int kNotFound = 127;
-constexpr int kNotRunnable = 126;
 
 struct RunOptions {
   RecorderOptions recorder;
@@ -90,7 +86,7 @@ void report_comparison(const Times& bare, const Times& recorded) {
 
 int report_start_failure(const Error& error, int start_failure) {
   report_error(error);
-  return start_failure == ENOENT ? kNotFound : kNotRunnable;
+  return status_of_start_failure(start_failure);
 }
 
 int run_once(const RecorderPlan& plan, const RunOptions& options) {
