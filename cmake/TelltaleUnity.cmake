@@ -1,7 +1,6 @@
 # Compiles the sources of a folder several at a time: most of the time of one source goes into the headers of the standard
 # library and of fmt, which are then read once (docs/design/build-and-test.md, "What a build costs"). Off unless a preset
-# asks for it: clang's builds compile each source alone, so a source that lacks an include does not pass, and their
-# compile_commands.json names each source for clang-tidy.
+# asks for it. A source that lacks an include compiles in a unit: tools/clang_tidy.py looks at each source alone and finds it.
 option(TELLTALE_UNITY "compile several sources of a folder as one" OFF)
 # Sources at a time. After a change to one of them all are compiled; verbs change most often.
 set(telltale_unity_size 16)

@@ -14,6 +14,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -38,6 +39,13 @@ def changed_files():
     return {ROOT / name for name in names + git("ls-files", "--others", "--exclude-standard")}
 
 
+def sources_of(file):
+    """The sources of a unit (cmake/TelltaleUnity.cmake); a file that is no unit is its own source."""
+    if "Unity" not in file.parts:
+        return [file]
+    return [pathlib.Path(name) for name in re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE)]
+
+
 def compile_commands():
     for folder in (BUILD, PLUGIN):
         database = folder / "compile_commands.json"
@@ -45,21 +53,23 @@ def compile_commands():
             continue
         for entry in json.loads(database.read_text()):
             if folder == BUILD or f"telltale_sampler_plugin_{TOOL.rsplit('-')[-1]}.dir" in entry["command"]:
-                yield pathlib.Path(entry["file"]), shlex.split(entry["command"]), entry["directory"]
+                command = shlex.split(entry["command"])
+                for source in sources_of(pathlib.Path(entry["file"])):
+                    yield source, [str(source) if word == entry["file"] else word for word in command], entry["directory"]
 
 
 def question(source, command):
-    """The command line for one source."""
+    """The command line for one source, which is looked at alone even if it is compiled with others."""
     words = [TOOL, "--quiet"]
-    if "telltale_sampler_plugin" not in " ".join(command):
-        return [*words, "-p", str(BUILD), str(source)]
-    # LLVM's integers own memory only if they are wide, and blocks belong to their function: the analyzer misses both.
-    words.append("--checks=-clang-analyzer-cplusplus.NewDelete,-clang-analyzer-cplusplus.NewDeleteLeaks")
-    # The build may use another compiler, whose warning options clang does not know.
     start = next(i for i, word in enumerate(command) if word.startswith("-"))
     output = command.index("-o")
     flags = [word for i, word in enumerate(command) if i >= start and i not in (output, output + 1) and word not in ("-c", str(source))]
-    return [*words, str(source), "--", *(flag for flag in flags if not flag.startswith("-W"))]
+    if "telltale_sampler_plugin" in " ".join(command):
+        # LLVM's integers own memory only if they are wide, and blocks belong to their function: the analyzer misses both.
+        words.append("--checks=-clang-analyzer-cplusplus.NewDelete,-clang-analyzer-cplusplus.NewDeleteLeaks")
+        # The build may use another compiler, whose warning options clang does not know.
+        flags = [flag for flag in flags if not flag.startswith("-W")]
+    return [*words, str(source), "--", *flags]
 
 
 def fingerprint(command, directory):

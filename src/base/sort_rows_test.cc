@@ -15,7 +15,7 @@
 namespace telltale {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 struct Row {
   uint32_t key = 0;

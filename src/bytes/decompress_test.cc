@@ -12,7 +12,7 @@
 namespace telltale {
 namespace {
 
-using testing::HasSubstr;
+using ::testing::HasSubstr;
 
 // What decompress_whole makes of `packed`, by its first bytes.
 Result<std::string> whole(const std::string& packed, const InputLimits& limits = {}) {
@@ -48,7 +48,7 @@ TEST(DecompressWhole, DamageIsNamedByTheDecoder) {
     const auto read = whole(packed);
     ASSERT_FALSE(read);
     EXPECT_EQ(read.error().cause, Error::Cause::bad_field);
-    EXPECT_THAT(read.error().detail, testing::Not(HasSubstr("not whole")));
+    EXPECT_THAT(read.error().detail, ::testing::Not(HasSubstr("not whole")));
   }
 }
 

@@ -10,7 +10,7 @@
 namespace telltale {
 namespace {
 
-std::vector<StudyRun> read(const std::string& text, ProblemLog& problems) {
+std::vector<StudyRun> runs_of(const std::string& text, ProblemLog& problems) {
   const auto runs = read_study_runs(as_bytes(text), "runs.tsv", problems);
   EXPECT_TRUE(runs) << to_string(runs.error());
   return runs ? *runs : std::vector<StudyRun>();
@@ -35,7 +35,7 @@ TEST(StudyRuns, HaveVersions) {
   StudyRun run = sample(1);
   run.version = "1.4\t2";
   ProblemLog problems;
-  const auto runs = read(study_runs_head() + to_line(run) + to_line(sample(2)), problems);
+  const auto runs = runs_of(study_runs_head() + to_line(run) + to_line(sample(2)), problems);
   ASSERT_EQ(runs.size(), 2);
   EXPECT_EQ(runs[0].version, "1.4 2");
   EXPECT_EQ(runs[1].version, sample(2).version);
@@ -51,15 +51,15 @@ TEST(StudyRuns, OfEarlierFilesHaveNone) {
   // Later rows of such a file have one.
   StudyRun later = sample(2);
   later.version = "1.5";
-  const auto runs = read(head + old + "\n" + to_line(later), problems);
+  const auto runs = runs_of(head + old + "\n" + to_line(later), problems);
   ASSERT_EQ(runs.size(), 2);
   EXPECT_EQ(runs[0].command, sample(1).command);
   EXPECT_EQ(runs[0].version, "");
   EXPECT_EQ(runs[1].version, "1.5");
   EXPECT_EQ(problems.count(), 0);
   // Fields more or fewer are none of both.
-  EXPECT_EQ(read(head + "1" + old.substr(0, old.rfind('\t')) + "\n", problems).size(), 0);
-  EXPECT_EQ(read(head + old + "\ta\tb\n", problems).size(), 0);
+  EXPECT_EQ(runs_of(head + "1" + old.substr(0, old.rfind('\t')) + "\n", problems).size(), 0);
+  EXPECT_EQ(runs_of(head + old + "\ta\tb\n", problems).size(), 0);
   EXPECT_EQ(problems.count(), 2);
 }
 
@@ -69,8 +69,8 @@ TEST(StudyRuns, AreReadAsTheyWereWritten) {
   passed.status = 0;
   passed.signal = "";
   ProblemLog problems;
-  const auto runs =
-      read(study_runs_head() + to_line(sample(1)) + to_line(passed) + to_line(sample(3)), problems);
+  const auto runs = runs_of(
+      study_runs_head() + to_line(sample(1)) + to_line(passed) + to_line(sample(3)), problems);
   EXPECT_EQ(runs, (std::vector<StudyRun>{sample(1), passed, sample(3)}));
   EXPECT_EQ(problems.count(), 0U);
 }
@@ -79,8 +79,8 @@ TEST(StudyRuns, AreOrderedByNumberAndTheLastOfOneNumberStays) {
   StudyRun later = sample(1);
   later.label = RunLabel::skipped;
   ProblemLog problems;
-  const auto runs =
-      read(study_runs_head() + to_line(sample(2)) + to_line(sample(1)) + to_line(later), problems);
+  const auto runs = runs_of(
+      study_runs_head() + to_line(sample(2)) + to_line(sample(1)) + to_line(later), problems);
   EXPECT_EQ(runs, (std::vector<StudyRun>{later, sample(2)}));
   EXPECT_EQ(problems.count(), 1U);
   EXPECT_FALSE(problems.damaged());
@@ -91,7 +91,7 @@ TEST(StudyRuns, ATornRowCostsOnlyItself) {
   const size_t second = whole.size() - to_line(sample(2)).size();
   for (size_t cut = second + 1; cut < whole.size(); ++cut) {
     ProblemLog problems;
-    EXPECT_EQ(read(whole.substr(0, cut), problems), (std::vector<StudyRun>{sample(1)}));
+    EXPECT_EQ(runs_of(whole.substr(0, cut), problems), (std::vector<StudyRun>{sample(1)}));
     ASSERT_EQ(problems.kept().size(), 1U);
     EXPECT_EQ(problems.kept()[0].kind, Problem::Kind::torn_tail);
     EXPECT_EQ(problems.kept()[0].offset, second);
@@ -103,9 +103,9 @@ TEST(StudyRuns, RowsThatAreNoRunsAreReported) {
   const std::string good = to_line(sample(1));
   std::string bad_label = good;
   bad_label.replace(bad_label.find("failed"), 6, "broken");
-  const auto runs = read(study_runs_head() + "\n" + bad_label + good + "1\t2\n" +
-                             good.substr(0, good.size() - 1) + "\textra\n",
-                         problems);
+  const auto runs = runs_of(study_runs_head() + "\n" + bad_label + good + "1\t2\n" +
+                                good.substr(0, good.size() - 1) + "\textra\n",
+                            problems);
   EXPECT_EQ(runs, (std::vector<StudyRun>{sample(1)}));
   EXPECT_EQ(problems.damage_count(), 4U);
 }
@@ -114,7 +114,7 @@ TEST(StudyRuns, FieldsCannotBreakRows) {
   StudyRun run = sample(1);
   run.command = "a\tb\nc\rd";
   ProblemLog problems;
-  const auto runs = read(study_runs_head() + to_line(run), problems);
+  const auto runs = runs_of(study_runs_head() + to_line(run), problems);
   ASSERT_EQ(runs.size(), 1U);
   EXPECT_EQ(runs[0].command, "a b c d");
 }

@@ -29,10 +29,10 @@ TEST(CallBefore, KnowsEveryCallOfX86) {
   for (const Code& call : calls) {
     Code code = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90};
     code.insert(code.end(), call.begin(), call.end());
-    EXPECT_EQ(ends_with_call(EM_X86_64, code), true) << testing::PrintToString(call);
-    EXPECT_EQ(ends_with_call(EM_X86_64, call), true) << testing::PrintToString(call);
+    EXPECT_EQ(ends_with_call(EM_X86_64, code), true) << ::testing::PrintToString(call);
+    EXPECT_EQ(ends_with_call(EM_X86_64, call), true) << ::testing::PrintToString(call);
     code.push_back(0x90);
-    EXPECT_EQ(ends_with_call(EM_X86_64, code), false) << testing::PrintToString(call);
+    EXPECT_EQ(ends_with_call(EM_X86_64, code), false) << ::testing::PrintToString(call);
   }
   const Code others[] = {
       {},
@@ -44,7 +44,7 @@ TEST(CallBefore, KnowsEveryCallOfX86) {
       {0xC7, 0x05, 1, 2, 3, 4, 1, 0, 0, 0},
   };
   for (const Code& other : others)
-    EXPECT_EQ(ends_with_call(EM_X86_64, other), false) << testing::PrintToString(other);
+    EXPECT_EQ(ends_with_call(EM_X86_64, other), false) << ::testing::PrintToString(other);
 }
 
 TEST(CallBefore, KnowsEveryCallOfArm) {

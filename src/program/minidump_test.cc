@@ -20,7 +20,7 @@ using testing::MinidumpBuilder;
 
 constexpr uint16_t kX86 = 9;
 
-MinidumpBuilder sample() {
+MinidumpBuilder sample_dump() {
   MinidumpBuilder builder;
   builder.system(kX86)
       .process(100)
@@ -33,15 +33,15 @@ MinidumpBuilder sample() {
   return builder;
 }
 
-Result<Minidump> read(const std::string& bytes, ProblemLog& problems) {
+Result<Minidump> read_dump(const std::string& bytes, ProblemLog& problems) {
   return read_minidump(as_bytes(bytes), "dump", problems);
 }
 
 TEST(Minidump, HasProcessThreadsModulesAndMemory) {
-  const std::string bytes = sample().build();
+  const std::string bytes = sample_dump().build();
   EXPECT_TRUE(is_minidump(as_bytes(bytes)));
   ProblemLog problems;
-  Result<Minidump> dump = read(bytes, problems);
+  Result<Minidump> dump = read_dump(bytes, problems);
   ASSERT_TRUE(dump) << to_string(dump.error());
   EXPECT_EQ(problems.count(), 0U);
   EXPECT_EQ(dump->streams.size(), 8U);
@@ -82,7 +82,7 @@ TEST(Minidump, AGuidIsTheBeginningOfABuildId) {
   MinidumpBuilder builder;
   builder.system(kX86).module(0x1000, 0x1000, u"/bin/p", "RSDS" + guid + std::string(5, '\0'));
   ProblemLog problems;
-  const Result<Minidump> dump = read(builder.build(), problems);
+  const Result<Minidump> dump = read_dump(builder.build(), problems);
   ASSERT_TRUE(dump);
   ASSERT_EQ(dump->parts.mappings.size(), 1U);
   EXPECT_EQ(dump->parts.mappings[0].build_id, "0403020106050807090a0b0c0d0e0f10");
@@ -92,7 +92,7 @@ TEST(Minidump, AlignedListsAreRead) {
   MinidumpBuilder builder;
   builder.system(kX86).threads({{7, 0x10, 0x1000, "abc"}}, /*padded=*/true);
   ProblemLog problems;
-  const Result<Minidump> dump = read(builder.build(), problems);
+  const Result<Minidump> dump = read_dump(builder.build(), problems);
   ASSERT_TRUE(dump);
   EXPECT_EQ(problems.count(), 0U);
   ASSERT_EQ(dump->parts.threads.size(), 1U);
@@ -116,11 +116,11 @@ TEST(Minidump, StreamsHaveTheNamesOfTheirFormat) {
 }
 
 TEST(Minidump, APrefixIsAnErrorOrAProblem) {
-  const std::string whole = sample().build();
+  const std::string whole = sample_dump().build();
   for (size_t size = 0; size < whole.size(); ++size) {
     ProblemLog problems;
     // The directory is at the end.
-    if (const auto dump = read(whole.substr(0, size), problems)) {
+    if (const auto dump = read_dump(whole.substr(0, size), problems)) {
       EXPECT_GT(problems.count(), 0U) << size;
     }
   }
@@ -131,14 +131,14 @@ TEST(Minidump, DamageIsPlaced) {
   MinidumpBuilder builder;
   builder.stream(3, std::string("\x02\0\0\0", 4) + std::string(48, '\0'));
   ProblemLog problems;
-  ASSERT_TRUE(read(builder.build(), problems));
+  ASSERT_TRUE(read_dump(builder.build(), problems));
   ASSERT_EQ(problems.kept().size(), 1U);
   EXPECT_EQ(problems.kept()[0].record, "ThreadListStream");
   EXPECT_EQ(problems.kept()[0].offset, 32U + 4 + 48);
   ProblemLog unused;
   std::string other = builder.build();
   other[4] = 0;
-  const Result<Minidump> version = read(other, unused);
+  const Result<Minidump> version = read_dump(other, unused);
   ASSERT_FALSE(version);
   EXPECT_EQ(version.error().cause, Error::Cause::unsupported_version);
 }

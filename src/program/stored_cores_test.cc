@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class StoredCores : public testing::Test {
+class StoredCores : public ::testing::Test {
  protected:
   void SetUp() override {
     std::string pattern = (fs::temp_directory_path() / "telltale-cores-XXXXXX").string();

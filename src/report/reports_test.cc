@@ -26,7 +26,7 @@ void expect_declared(std::span<const Field> fields, const std::string& path) {
   for (const Field& field : fields) {
     const std::string name = path + "." + std::string(field.key);
     EXPECT_TRUE(keys.insert(field.key).second) << name << " is declared twice";
-    EXPECT_THAT(std::string(field.key), testing::MatchesRegex("[a-z][a-z0-9_]*")) << name;
+    EXPECT_THAT(std::string(field.key), ::testing::MatchesRegex("[a-z][a-z0-9_]*")) << name;
     EXPECT_TRUE(field.sentence.ends_with('.')) << name << ": " << field.sentence;
     expect_declared(field.fields, name);
   }
@@ -61,8 +61,8 @@ TEST(Reports, WithoutAListAreThoseByDefault) {
   const auto chosen = choose_reports(Capability::runtime_events, "", false);
   ASSERT_TRUE(chosen);
   EXPECT_TRUE(std::ranges::all_of(*chosen, &Report::by_default));
-  EXPECT_THAT(names(*chosen), testing::Contains("heapshot"));
-  EXPECT_THAT(names(*chosen), testing::Not(testing::Contains("pauses")));
+  EXPECT_THAT(names(*chosen), ::testing::Contains("heapshot"));
+  EXPECT_THAT(names(*chosen), ::testing::Not(::testing::Contains("pauses")));
 }
 
 TEST(Reports, AnUnknownNameIsAnError) {

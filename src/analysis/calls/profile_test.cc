@@ -227,7 +227,7 @@ TEST(Profile, EqualsTheSlowDefinitionForAnyShardsAndWorkers) {
       const FakeSource source(threads, shard_events);
       for (const size_t workers : {1U, 2U, 8U}) {
         for (const bool exact : {false, true}) {
-          SCOPED_TRACE(testing::Message()
+          SCOPED_TRACE(::testing::Message()
                        << "seed " << seed << " shard " << shard_events << " workers " << workers);
           ProblemLog problems;
           expect_equal(compute_profile(source, {{}, workers, exact}, problems), expected, exact);
@@ -248,7 +248,7 @@ TEST(Profile, RowsOfEventsSayWhatTheEventsSay) {
     const auto expected = slow_profile(threads);
     for (const size_t shard_events : {50U, 700U, 5000U}) {
       for (const size_t row_events : {1U, 7U, 300U}) {
-        SCOPED_TRACE(testing::Message()
+        SCOPED_TRACE(::testing::Message()
                      << "seed " << seed << " shard " << shard_events << " row " << row_events);
         const FakeSource source(threads, shard_events, row_events);
         ProblemLog problems;
@@ -272,7 +272,7 @@ TEST(Profile, StacksOfAnyDepth) {
     const auto expected = slow_profile({events});
     for (const size_t shard_events : {300U, 100'000U}) {
       for (const size_t row_events : {0U, 64U, 100'000U}) {
-        SCOPED_TRACE(testing::Message()
+        SCOPED_TRACE(::testing::Message()
                      << depth << " shard " << shard_events << " row " << row_events);
         const FakeSource source({events}, shard_events, row_events);
         ProblemLog problems;

@@ -92,7 +92,7 @@ void expect_equal(const EventStacks& a, const EventStacks& b) {
 }
 
 const FunctionNames& no_names() {
-  static const struct NoNames : FunctionNames {
+  static const struct NamesNothing : FunctionNames {
     [[nodiscard]] const FunctionInfo& describe(FunctionId) const override {
       static const FunctionInfo kNothing;
       return kNothing;

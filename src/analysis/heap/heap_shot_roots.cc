@@ -17,7 +17,7 @@ void add_up(HeapShotRoots::OfShot& to, const HeapShotRoots::OfShot& from) {
 }  // namespace
 
 std::vector<HeapShotRoots::Extent> HeapShotExtents::shots() const {
-  constexpr HeapPlace kNowhere{~uint64_t{0}, 0};
+  constexpr HeapPlace kNoPlace{~uint64_t{0}, 0};
   std::vector<HeapShotRoots::Extent> found;
   std::map<size_t, size_t> open;  // by stream: 1 + index into `found`
   for (const Mark& mark : marks_) {
@@ -29,7 +29,7 @@ std::vector<HeapShotRoots::Extent> HeapShotExtents::shots() const {
     index = 0;
     if (!mark.begin) continue;
     found.push_back(
-        {.begin = mark.place, .end = kNowhere, .stream = mark.stream, .time = mark.time});
+        {.begin = mark.place, .end = kNoPlace, .stream = mark.stream, .time = mark.time});
     index = found.size();
   }
   sort_rows(found, {}, &HeapShotRoots::Extent::begin);

@@ -63,7 +63,7 @@ HeapShots::Shots shots_of(const std::vector<Placed>& all, Since since) {
 
 // Two shots in stream 0, and a collection between them in stream 1. The parameter is the number of
 // events in each piece of stream 0.
-class HeapShotReferences : public testing::TestWithParam<size_t> {
+class HeapShotReferences : public ::testing::TestWithParam<size_t> {
  protected:
   std::vector<Placed> events() const {
     const auto object = [](uint64_t address, uint64_t type, std::span<const Ref> references) {
@@ -154,7 +154,7 @@ TEST_P(HeapShotReferences, OfAShotInWhichAnotherBeginsAreUnfinished) {
   EXPECT_EQ(shots.whole[0].objects, 1U);
 }
 
-INSTANTIATE_TEST_SUITE_P(PieceSizes, HeapShotReferences, testing::Values(1, 2, 3, 7, 100));
+INSTANTIATE_TEST_SUITE_P(PieceSizes, HeapShotReferences, ::testing::Values(1, 2, 3, 7, 100));
 
 }  // namespace
 }  // namespace telltale

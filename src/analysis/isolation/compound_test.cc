@@ -8,7 +8,7 @@ namespace telltale::isolation {
 namespace {
 
 constexpr double kZ = 1.96;
-constexpr uint32_t is_true(uint32_t branch) { return 2 * branch + 1; }
+constexpr uint32_t branch_is_true(uint32_t branch) { return 2 * branch + 1; }
 
 // Runs of a program of branches: 't' true, 'f' false, '-' not reached.
 struct Branches {
@@ -34,11 +34,11 @@ TEST(Compounds, AConjunctionFailsWhereNeitherPartDoes) {
   program.add(20, false, "tf");
   program.add(20, false, "ft");
   program.add(20, false, "ff");
-  const auto found = program.find({is_true(1), is_true(0)});
+  const auto found = program.find({branch_is_true(1), branch_is_true(0)});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(found[0].conjunction);
-  EXPECT_EQ(found[0].left, is_true(0));
-  EXPECT_EQ(found[0].right, is_true(1));
+  EXPECT_EQ(found[0].left, branch_is_true(0));
+  EXPECT_EQ(found[0].right, branch_is_true(1));
   EXPECT_EQ(found[0].counts.true_in.failing, 20U);
   EXPECT_EQ(found[0].counts.true_in.successful, 0U);
   EXPECT_EQ(found[0].counts.observed_in.successful, 60U);
@@ -50,7 +50,7 @@ TEST(Compounds, ADisjunctionExplainsBothHalves) {
   program.add(20, true, "tf");
   program.add(20, true, "ft");
   program.add(60, false, "ff");
-  const auto found = program.find({is_true(0), is_true(1)});
+  const auto found = program.find({branch_is_true(0), branch_is_true(1)});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_FALSE(found[0].conjunction);
   EXPECT_EQ(found[0].counts.true_in.failing, 40U);
@@ -68,7 +68,7 @@ TEST(Compounds, RunsCountWhereTheyDecide) {
   program.add(20, false, "-t");  // the disjunction
   const std::vector<LabelledRun>& runs = program.runs;
   ASSERT_EQ(runs.size(), 123U) << "more than one word of runs";
-  const auto found = program.find({is_true(0), is_true(1)});
+  const auto found = program.find({branch_is_true(0), branch_is_true(1)});
   ASSERT_EQ(found.size(), 1U);
   EXPECT_TRUE(found[0].conjunction);
   EXPECT_EQ(found[0].counts.observed_in.failing, 50U);
@@ -79,7 +79,7 @@ TEST(Compounds, PartsOfTheSameRunsGainNothing) {
   Branches program(2);
   program.add(20, true, "tt");
   program.add(60, false, "ff");
-  EXPECT_TRUE(program.find({is_true(0), is_true(1)}).empty());
+  EXPECT_TRUE(program.find({branch_is_true(0), branch_is_true(1)}).empty());
 }
 
 TEST(Compounds, PredicatesOfTheSameRunsAreUsedOnce) {
@@ -88,9 +88,9 @@ TEST(Compounds, PredicatesOfTheSameRunsAreUsedOnce) {
   program.add(20, false, "tff");
   program.add(20, false, "ftt");
   program.add(20, false, "fff");
-  const auto found = program.find({is_true(0), is_true(1), is_true(2)});
+  const auto found = program.find({branch_is_true(0), branch_is_true(1), branch_is_true(2)});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].right, is_true(1));
+  EXPECT_EQ(found[0].right, branch_is_true(1));
 }
 
 TEST(Compounds, TheBestAreKept) {
@@ -98,7 +98,8 @@ TEST(Compounds, TheBestAreKept) {
   program.add(30, true, "ttff");
   program.add(10, true, "fftt");
   for (const char* truth : {"tfff", "ftff", "fftf", "ffft", "ffff"}) program.add(20, false, truth);
-  const std::vector<uint32_t> parts = {is_true(0), is_true(1), is_true(2), is_true(3)};
+  const std::vector<uint32_t> parts = {branch_is_true(0), branch_is_true(1), branch_is_true(2),
+                                       branch_is_true(3)};
   const auto all = program.find(parts);
   ASSERT_GT(all.size(), 1U);
   for (size_t i = 1; i < all.size(); ++i) EXPECT_GE(all[i - 1].importance, all[i].importance);

@@ -8,7 +8,7 @@
 namespace telltale::isolation {
 namespace {
 
-constexpr double kZ = 1.959963984540054;  // of 95 %
+constexpr double kZOf95Percent = 1.959963984540054;  // of 95 %
 // True in 30 failing and 10 successful runs, observed in 40 and 60.
 constexpr PredicateCounts kCounts{{30, 10}, {40, 60}};
 constexpr RunCounts kRuns{50, 150};
@@ -49,39 +49,39 @@ TEST(PredicateScores, NothingObservedGivesZeros) {
 }
 
 TEST(PredicateScores, StandardDeviationsOfConfidence) {
-  EXPECT_NEAR(standard_deviations(0.95), kZ, 1e-9);
+  EXPECT_NEAR(standard_deviations(0.95), kZOf95Percent, 1e-9);
   EXPECT_NEAR(standard_deviations(0.99), 2.5758293035489, 1e-9);
   EXPECT_NEAR(standard_deviations(0.8), 1.2815515655446, 1e-9);
   EXPECT_NEAR(standard_deviations(0), 0, 1e-9);
 }
 
 TEST(PredicateScores, WilsonIntervals) {
-  const Interval most = wilson_interval(8, 10, kZ);
+  const Interval most = wilson_interval(8, 10, kZOf95Percent);
   EXPECT_NEAR(most.low, 0.4901625, 1e-6);
   EXPECT_NEAR(most.high, 0.9433178, 1e-6);
-  const Interval all = wilson_interval(10, 10, kZ);
+  const Interval all = wilson_interval(10, 10, kZOf95Percent);
   EXPECT_NEAR(all.low, 0.7224672, 1e-6);
   EXPECT_DOUBLE_EQ(all.high, 1);
-  EXPECT_NEAR(wilson_interval(0, 10, kZ).high, 1 - 0.7224672, 1e-6);
-  EXPECT_DOUBLE_EQ(wilson_interval(0, 0, kZ).high, 1);
+  EXPECT_NEAR(wilson_interval(0, 10, kZOf95Percent).high, 1 - 0.7224672, 1e-6);
+  EXPECT_DOUBLE_EQ(wilson_interval(0, 0, kZOf95Percent).high, 1);
 }
 
 TEST(PredicateScores, ThePublishedIntervalIsANormalApproximation) {
   // 0.35 -+ 1.96 sqrt(0.75 0.25 / 40 + 0.4 0.6 / 100)
-  const Interval interval = increase_interval(kCounts, kZ, IntervalMethod::normal);
+  const Interval interval = increase_interval(kCounts, kZOf95Percent, IntervalMethod::normal);
   EXPECT_NEAR(interval.low, 0.1849959, 1e-6);
   EXPECT_NEAR(interval.high, 0.5150041, 1e-6);
 }
 
 TEST(PredicateScores, TheScoreIntervalComparesRunsWithAndWithoutThePredicate) {
-  const Interval interval = increase_interval(kCounts, kZ, IntervalMethod::score);
+  const Interval interval = increase_interval(kCounts, kZOf95Percent, IntervalMethod::score);
   EXPECT_NEAR(interval.low, 0.2226088, 1e-6);
   EXPECT_NEAR(interval.high, 0.4445979, 1e-6);
 }
 
 TEST(PredicateScores, NothingIsKnownOfAPredicateThatIsTrueWhereverObserved) {
   for (const IntervalMethod method : {IntervalMethod::score, IntervalMethod::normal}) {
-    const Interval interval = increase_interval({{5, 7}, {5, 7}}, kZ, method);
+    const Interval interval = increase_interval({{5, 7}, {5, 7}}, kZOf95Percent, method);
     EXPECT_EQ(interval.low, -1);
     EXPECT_EQ(interval.high, 1);
   }
@@ -92,7 +92,7 @@ TEST(PredicateScores, OneRunIsLessEvidenceThanTen) {
   const PredicateCounts one{{1, 0}, {1, 99}};
   const PredicateCounts ten{{10, 0}, {10, 990}};
   const auto low = [](const PredicateCounts& counts) {
-    return increase_interval(counts, kZ, IntervalMethod::score).low;
+    return increase_interval(counts, kZOf95Percent, IntervalMethod::score).low;
   };
   EXPECT_LT(low(one), 0.25);
   EXPECT_GT(low(ten), 0.65);

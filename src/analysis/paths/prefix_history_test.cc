@@ -110,7 +110,7 @@ TEST(PrefixHistory, AmongAllBlocksHasTheTrueReading) {
 }
 
 // 0 -> 2 -> 3 or 4 -> 5 -> back to 2 or exit; 5 is reached in two ways from each start of 2.
-PathGraph loop() {
+PathGraph small_loop() {
   const std::vector<PathEdge> edges = {
       {0, 2, false, 0, 0}, {2, 3, false, 0, 0}, {2, 4, false, 0, 2}, {3, 5, false, 0, 0},
       {4, 5, false, 2, 0}, {5, 2, true, 1, 4},  {5, 1, false, 0, 1}};
@@ -122,12 +122,12 @@ PathGraph loop() {
   return graph;
 }
 
-PathHistory read(const PathRecord& record, std::vector<uint32_t> candidates) {
-  return read_path_history(loop(), record, candidates);
+PathHistory read_small(const PathRecord& record, std::vector<uint32_t> candidates) {
+  return read_path_history(small_loop(), record, candidates);
 }
 
 TEST(PrefixHistory, FollowsTheRingBackward) {
-  const PathHistory history = read({.ring = {2, 1, 3, 99}, .next = 2, .sum = 77}, {5});
+  const PathHistory history = read_small({.ring = {2, 1, 3, 99}, .next = 2, .sum = 77}, {5});
   EXPECT_EQ(history.contradiction, "");
   EXPECT_TRUE(history.complete);
   EXPECT_THAT(blocks_that_ran(history), ElementsAre(0, 2, 4, 5, 2, 3, 5, 2, 4, 5));
@@ -193,15 +193,15 @@ TEST(PrefixHistory, SaysThatRepetitionsNeedALoop) {
 }
 
 TEST(PrefixHistory, SaysWhatDoesNotFit) {
-  PathHistory history = read({.ring = {2, 1, 1}, .next = 3, .sum = 0}, {5});
+  PathHistory history = read_small({.ring = {2, 1, 1}, .next = 3, .sum = 0}, {5});
   EXPECT_EQ(history.contradiction, "the ring's index is 3, but it has 3 slots");
   EXPECT_TRUE(history.readings.empty());
-  history = read({.ring = {}, .next = 0, .sum = 0}, {5});
+  history = read_small({.ring = {}, .next = 0, .sum = 0}, {5});
   EXPECT_EQ(history.contradiction, "the ring of path numbers is empty");
-  history = read({.ring = {2, 4, 1}, .next = 1, .sum = 0}, {5});
+  history = read_small({.ring = {2, 4, 1}, .next = 1, .sum = 0}, {5});
   EXPECT_EQ(history.contradiction,
             "with path sum 4, the function cannot have stopped where it did");
-  history = read({.ring = {-7, 1, 1}, .next = 2, .sum = 0}, {5});
+  history = read_small({.ring = {-7, 1, 1}, .next = 2, .sum = 0}, {5});
   EXPECT_EQ(history.contradiction,
             "no path with the number -7 can have been before the one after it");
   EXPECT_FALSE(history.complete);
@@ -210,11 +210,11 @@ TEST(PrefixHistory, SaysWhatDoesNotFit) {
 
 // With both blocks possible, the paths before are the same; with another start, they are not.
 TEST(PrefixHistory, OfSeveralBlocksHasTheCompletedPathsThatAllShare) {
-  PathHistory history = read({.ring = {2, 1, 1}, .next = 2, .sum = 0}, {2, 3, 4, 5});
+  PathHistory history = read_small({.ring = {2, 1, 1}, .next = 2, .sum = 0}, {2, 3, 4, 5});
   EXPECT_EQ(history.readings.size(), 4U);
   EXPECT_EQ(history.completed.size(), 2U);
   EXPECT_TRUE(history.complete);
-  history = read({.ring = {2, 1, 2}, .next = 2, .sum = 0}, {0, 5});
+  history = read_small({.ring = {2, 1, 2}, .next = 2, .sum = 0}, {0, 5});
   EXPECT_EQ(history.readings.size(), 2U);
   EXPECT_TRUE(history.completed.empty());
   EXPECT_TRUE(history.complete);

@@ -38,7 +38,7 @@ Step branch(uint32_t line, uint32_t object) {
 }
 
 // A program of one or two functions; the first is `main`.
-class Program {
+class SmallProgram {
  public:
   void add(std::vector<ProgramFlow::Block> blocks, std::vector<std::vector<Step>> steps,
            uint32_t parameters = 0) {
@@ -86,14 +86,14 @@ class Program {
 };
 
 TEST(Slice, TheNewestDefinitionHidesOlderOnes) {
-  Program program;
+  SmallProgram program;
   program.add({{.returns = true}}, {{writes(1, all_of(kA)), writes(2, all_of(kA)),
                                      writes(3, all_of(kB)), writes(4, all_of(kB), {some_of(kA)})}});
   EXPECT_EQ(program.lines(program.stopped_at(0, 4)), (Lines{2, 4}));
 }
 
 TEST(Slice, ADefinitionOfAPartHidesOnlyThatPart) {
-  Program program;
+  SmallProgram program;
   program.add({{.returns = true}},
               {{writes(1, all_of(kA)), writes(2, bytes_of(kA, 0, 4)), writes(3, bytes_of(kA, 4, 8)),
                 writes(4, all_of(kB), {bytes_of(kA, 0, 4)}), writes(5, some_of(kA)),
@@ -103,7 +103,7 @@ TEST(Slice, ADefinitionOfAPartHidesOnlyThatPart) {
 }
 
 TEST(Slice, PointersLeadToSharedObjectsOnly) {
-  Program program;
+  SmallProgram program;
   program.add(
       {{.returns = true}},
       {{writes(1, all_of(kA)), writes(2, all_of(kShared)), writes(3, all_of(kGlobal)),
@@ -115,8 +115,8 @@ TEST(Slice, PointersLeadToSharedObjectsOnly) {
 }
 
 // 0 chooses 1 or 2, which write `a`; 3 uses it.
-Program two_ways() {
-  Program program;
+SmallProgram two_ways() {
+  SmallProgram program;
   program.add({{.successors = {1, 2}}, {.successors = {3}}, {.successors = {3}}, {.returns = true}},
               {{writes(1, all_of(kB)), branch(2, kB)},
                {writes(3, all_of(kA))},
@@ -126,7 +126,7 @@ Program two_ways() {
 }
 
 TEST(Slice, WhatDidNotRunIsLeftOut) {
-  const Program program = two_ways();
+  const SmallProgram program = two_ways();
   SliceEvidence evidence = program.stopped_at(3, 5);
   EXPECT_EQ(program.lines(evidence), (Lines{1, 2, 3, 4, 5}));
   evidence.frames[0].blocks = {Ran::yes, Ran::no, Ran::yes, Ran::yes};
@@ -136,7 +136,7 @@ TEST(Slice, WhatDidNotRunIsLeftOut) {
 
 // 1 is a loop: it writes `a` in 2 or 3, and ends in 4.
 TEST(Slice, TheOrderOfBlocksTellsWhichDefinitionWasTheLast) {
-  Program program;
+  SmallProgram program;
   program.add({{.successors = {1}},
                {.successors = {2, 3}},
                {.successors = {1, 4}},
@@ -159,7 +159,7 @@ TEST(Slice, TheOrderOfBlocksTellsWhichDefinitionWasTheLast) {
 }
 
 TEST(Slice, AWayThatFollowsNoEdgesIsNotUsed) {
-  const Program program = two_ways();
+  const SmallProgram program = two_ways();
   SliceEvidence evidence = program.stopped_at(3, 5);
   evidence.frames[0].ways = {{0, 3}};
   evidence.frames[0].is_whole = true;
@@ -175,11 +175,11 @@ Step calls(uint32_t line, std::vector<FunctionData::Uses> arguments,
 
 // main writes `a` and `b` and calls the second function with both; it returns the first, and writes
 // `global`.
-Program with_callee() {
+SmallProgram with_callee() {
   const auto argument = [](uint32_t object) {
     return FunctionData::Uses{.values = {}, .contents = {some_of(object)}, .addresses = {}};
   };
-  Program program;
+  SmallProgram program;
   Step use = writes(5, all_of(kShared));
   use.uses.values = {0};
   program.add({{.calls = {{.callees = {1}, .is_known = true}}, .returns = true}},
@@ -196,12 +196,12 @@ Program with_callee() {
 }
 
 TEST(Slice, FollowsWhatACallReturnsToItsArguments) {
-  const Program program = with_callee();
+  const SmallProgram program = with_callee();
   EXPECT_EQ(program.lines(program.stopped_at(0, 5)), (Lines{1, 4, 5, 11}));
 }
 
 TEST(Slice, FollowsWhatACallWrites) {
-  const Program program = with_callee();
+  const SmallProgram program = with_callee();
   EXPECT_EQ(program.lines(program.stopped_at(0, 6)), (Lines{3, 4, 6, 10}));
   SliceEvidence evidence = program.stopped_at(0, 6);
   evidence.ran[1] = {Ran::no};
@@ -209,7 +209,7 @@ TEST(Slice, FollowsWhatACallWrites) {
 }
 
 TEST(Slice, FollowsParametersToTheCallOnTheStack) {
-  const Program program = with_callee();
+  const SmallProgram program = with_callee();
   SliceEvidence evidence = program.stopped_at(0, 4);
   evidence.frames[0].is_in_call = true;
   evidence.frames.insert(evidence.frames.begin(),
@@ -223,7 +223,7 @@ TEST(Slice, FollowsParametersToTheCallOnTheStack) {
 }
 
 TEST(Slice, UnknownCodeMayWriteWhatPointersLeadTo) {
-  Program program = with_callee();
+  SmallProgram program = with_callee();
   program.flow().functions[0].blocks[0].calls[0] = {};
   const Slice slice = program.slice(program.stopped_at(0, 6));
   EXPECT_TRUE(slice.notes.contains(Slice::Note::unknown_calls));
@@ -231,10 +231,10 @@ TEST(Slice, UnknownCodeMayWriteWhatPointersLeadTo) {
 }
 
 TEST(Slice, OtherThreadsMayWriteAtAnyTime) {
-  Program program = two_ways();
+  SmallProgram program = two_ways();
   program.add({{.returns = true}}, {{writes(10, all_of(kGlobal))}});
   program.flow().functions[1].is_open = true;
-  Program reader;
+  SmallProgram reader;
   reader.add({{.returns = true}},
              {{writes(1, all_of(kGlobal)), writes(2, all_of(kB), {some_of(kGlobal)})}});
   reader.add({{.returns = true}}, {{writes(10, all_of(kGlobal))}});

@@ -15,7 +15,7 @@ TEST(WaitSums, CountsOutcomesAndDifferentLocksAndThreads) {
   EXPECT_EQ(sums.failed, 1U);
   EXPECT_EQ(sums.unfinished, 1U);
   EXPECT_EQ(sums.total, 10U);
-  EXPECT_THAT(sums.lengths(), testing::ElementsAre(7, 3, 0));
+  EXPECT_THAT(sums.lengths(), ::testing::ElementsAre(7, 3, 0));
   EXPECT_EQ(sums.locks(), 2U);
   EXPECT_EQ(sums.threads(), 2U);
 }

@@ -12,7 +12,7 @@
 namespace telltale::collect {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
 std::string entry(std::string_view payload) { return entry_head(payload) + std::string(payload); }
 
@@ -66,7 +66,7 @@ TEST(Segment, ContainsEntriesBehindADamagedHead) {
   EXPECT_TRUE(problems.damaged());
 }
 
-StoredReport sample() {
+StoredReport stored_report() {
   StoredReport report;
   report.application = "app";
   report.build = "b1";
@@ -88,14 +88,14 @@ StoredReport sample() {
 }
 
 TEST(Payload, IsReadAsItWasWritten) {
-  StoredReport without = sample();
+  StoredReport without = stored_report();
   without.status.reset();
   without.seconds.reset();
   without.seed.reset();
   without.sparsity = 0;
-  StoredReport with_paths = sample();
+  StoredReport with_paths = stored_report();
   with_paths.paths_bytes = 0x0123456789abcdef;
-  for (const StoredReport& report : {sample(), without, with_paths}) {
+  for (const StoredReport& report : {stored_report(), without, with_paths}) {
     const std::string payload = to_payload(report);
     EXPECT_EQ(payload.front(), report.paths_bytes == 0 ? 1 : 2);
     const auto view = read_payload(as_bytes(payload));
@@ -107,9 +107,9 @@ TEST(Payload, IsReadAsItWasWritten) {
 }
 
 TEST(Payload, IsRefusedAtEveryPrefixAndWithOtherNames) {
-  StoredReport with_paths = sample();
+  StoredReport with_paths = stored_report();
   with_paths.paths_bytes = 1;
-  for (const StoredReport& report : {sample(), with_paths}) {
+  for (const StoredReport& report : {stored_report(), with_paths}) {
     std::string payload = to_payload(report);
     for (size_t size = 0; size < payload.size(); ++size)
       EXPECT_FALSE(read_payload(as_bytes(payload).first(size))) << size;
@@ -117,7 +117,7 @@ TEST(Payload, IsRefusedAtEveryPrefixAndWithOtherNames) {
     payload.front() = 3;
     EXPECT_EQ(read_payload(as_bytes(payload)).error().cause, Error::Cause::unsupported_version);
   }
-  StoredReport escaping = sample();
+  StoredReport escaping = stored_report();
   escaping.application = "../app";
   EXPECT_FALSE(read_payload(as_bytes(to_payload(escaping))));
 }

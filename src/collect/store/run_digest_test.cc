@@ -11,9 +11,9 @@
 namespace telltale::collect {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 
-const FileIdentity kFile{100, 1764000000123456789, 7};
+const FileIdentity kReports{100, 1764000000123456789, 7};
 
 // A run with what its views refer to.
 struct OwnedRun {
@@ -97,7 +97,7 @@ OwnedRun failed_run() {
 std::optional<std::string> digest_of(const std::vector<OwnedRun>& runs) {
   RunDigestWriter writer;
   for (const OwnedRun& run : runs) writer.add(run.view());
-  return writer.finish(kFile, true);
+  return writer.finish(kReports, true);
 }
 
 std::vector<OwnedRun> read(std::string_view digest) {
@@ -116,11 +116,11 @@ TEST(RunDigest, TellsWhetherRunsLeftPathFiles) {
     RunDigestWriter writer;
     writer.add(StoredRun());
     if (has_paths) writer.add(with_paths);
-    std::string digest = *writer.finish(kFile, false);
-    EXPECT_EQ(is_digest_without_paths(as_bytes(digest), kFile), !has_paths);
+    std::string digest = *writer.finish(kReports, false);
+    EXPECT_EQ(is_digest_without_paths(as_bytes(digest), kReports), !has_paths);
     EXPECT_FALSE(is_digest_without_paths(as_bytes(digest), {1, 2, 3}));
     digest.back() = static_cast<char>(digest.back() + 1);
-    EXPECT_FALSE(is_digest_without_paths(as_bytes(digest), kFile));
+    EXPECT_FALSE(is_digest_without_paths(as_bytes(digest), kReports));
   }
 }
 
@@ -129,7 +129,7 @@ TEST(RunDigest, HasWhatTheFileHas) {
   runs[1].sections.push_back({"u2", "branches", 9, {3}, {1}, {}});
   const auto digest = digest_of(runs);
   ASSERT_TRUE(digest.has_value());
-  EXPECT_TRUE(is_digest_of(as_bytes(*digest), kFile, true));
+  EXPECT_TRUE(is_digest_of(as_bytes(*digest), kReports, true));
   EXPECT_EQ(read(*digest), runs);
   EXPECT_THAT(read(*digest_of({})), ElementsAre());
 }
@@ -169,30 +169,30 @@ TEST(RunDigest, RandomObservations) {
 TEST(RunDigest, IsOfOneFileOnly) {
   const std::string digest = *digest_of({failed_run()});
   const auto is_of = [&](FileIdentity file) { return is_digest_of(as_bytes(digest), file, false); };
-  EXPECT_TRUE(is_of(kFile));
-  EXPECT_FALSE(is_of({kFile.bytes + 1, kFile.modified_ns, kFile.inode}));
-  EXPECT_FALSE(is_of({kFile.bytes, kFile.modified_ns + 1, kFile.inode}));
-  EXPECT_FALSE(is_of({kFile.bytes, kFile.modified_ns, kFile.inode + 1}));
+  EXPECT_TRUE(is_of(kReports));
+  EXPECT_FALSE(is_of({kReports.bytes + 1, kReports.modified_ns, kReports.inode}));
+  EXPECT_FALSE(is_of({kReports.bytes, kReports.modified_ns + 1, kReports.inode}));
+  EXPECT_FALSE(is_of({kReports.bytes, kReports.modified_ns, kReports.inode + 1}));
 }
 
 TEST(RunDigest, WithoutBoundsIsOfNoUseIfTheyAreNeeded) {
   RunDigestWriter writer;
   writer.add(OwnedRun().view());
-  const std::string digest = *writer.finish(kFile, false);
-  EXPECT_TRUE(is_digest_of(as_bytes(digest), kFile, false));
-  EXPECT_FALSE(is_digest_of(as_bytes(digest), kFile, true));
+  const std::string digest = *writer.finish(kReports, false);
+  EXPECT_TRUE(is_digest_of(as_bytes(digest), kReports, false));
+  EXPECT_FALSE(is_digest_of(as_bytes(digest), kReports, true));
 }
 
 TEST(RunDigest, DamageIsNoticed) {
   const std::string digest = *digest_of({failed_run()});
   for (size_t size = 0; size < digest.size(); ++size)
-    EXPECT_FALSE(is_digest_of(as_bytes(digest.substr(0, size)), kFile, false)) << size;
+    EXPECT_FALSE(is_digest_of(as_bytes(digest.substr(0, size)), kReports, false)) << size;
   for (size_t at = 0; at < digest.size(); ++at) {
     std::string damaged = digest;
     damaged[at] ^= 0x10;
     // The other bits of the flags have no meaning yet.
     const bool is_flags = at == digest.find("telltale digest 1\n") + 18 + 24;
-    EXPECT_EQ(is_digest_of(as_bytes(damaged), kFile, false), is_flags) << at;
+    EXPECT_EQ(is_digest_of(as_bytes(damaged), kReports, false), is_flags) << at;
   }
 }
 

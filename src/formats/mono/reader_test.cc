@@ -28,7 +28,7 @@ struct CountKinds {
 };
 
 // Both ways of reading calls.
-struct Calls {
+struct CallsOfRuns {
   std::vector<std::array<uint64_t, 3>> all;
   void calls(CallRun& run) {
     run.for_each([&](Call::Action action, uint64_t time, uint64_t method) {
@@ -117,7 +117,7 @@ TEST(MonoReader, CallsOfEveryLengthAreReadAlikeByTheFastLaneAndOneByOne) {
   }
   file.enter(~uint64_t{0}, 0).leave(0, ~uint64_t{0});  // time goes back by one
   const std::string bytes = file.bytes();
-  Calls fast;
+  CallsOfRuns fast;
   SingleCalls single;
   EXPECT_FALSE(decode_first(bytes, fast).error);
   EXPECT_FALSE(decode_first(bytes, single).error);
@@ -133,7 +133,7 @@ TEST(MonoReader, UnexpectedValueCostsTheRestOfItsBuffer) {
   file.buffer(buffer_header(1, 100)).enter(1, kMethods).raw_event("\xFF").enter(1, kMethods);
   file.buffer(buffer_header(1, 200)).enter(1, kMethods);
   const std::string bytes = file.bytes();
-  Calls calls;
+  CallsOfRuns calls;
   const DecodeEnd end = decode_first(bytes, calls);
   ASSERT_TRUE(end.error);
   EXPECT_EQ(end.error->detail, "no event begins with 0xff in data version 17");
@@ -145,7 +145,7 @@ TEST(MonoReader, NumbersThatAreTooLongOrNeverEndAreErrors) {
   for (const char* raw : {"\x23\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01",
                           "\x23\x01\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", "\x23\x80"}) {
     const std::string bytes = MonoBuilder(17).buffer(buffer_header(1, 1)).raw_event(raw).bytes();
-    Calls fast;
+    CallsOfRuns fast;
     SingleCalls single;
     const DecodeEnd one = decode_first(bytes, fast);
     const DecodeEnd other = decode_first(bytes, single);
@@ -190,7 +190,7 @@ TEST(MonoReader, SmallPointersWrapAround) {
   file.buffer({.time_base = 1, .pointer_base = 0xFFFF'FFF0, .method_base = 0xFFFF'FFF8});
   file.enter(1, 8);
   const std::string bytes = file.bytes();
-  Calls calls;
+  CallsOfRuns calls;
   EXPECT_FALSE(decode_first(bytes, calls).error);
   ASSERT_EQ(calls.all.size(), 1U);
   EXPECT_EQ(calls.all[0][2], 8U);

@@ -216,14 +216,14 @@ TEST(SkimRun, AChangedByteTellsTheSame) {
 }
 
 TEST(SkimRun, ANumberOfMoreThanTenBytesFails) {
-  struct Event {
+  struct Written {
     std::vector<uint8_t> bytes;
     std::vector<std::ptrdiff_t> numbers;  // the places that are not single bytes
   };
-  for (const Event& event :
-       {Event{{0x26, 1, 1, 1, 1, 1, 3, 8, 1, 8, 1, 8, 1}, {1, 2, 3, 4, 6, 7, 12}},
-        Event{{0x10, 1, 1, 1, 1, 3, 1, 1, 1}, {1, 2, 3, 4, 5, 6, 8}},
-        Event{{0x14, 1, 2, 1, 1, 1}, {1, 3, 4, 5}}}) {
+  for (const Written& event :
+       {Written{{0x26, 1, 1, 1, 1, 1, 3, 8, 1, 8, 1, 8, 1}, {1, 2, 3, 4, 6, 7, 12}},
+        Written{{0x10, 1, 1, 1, 1, 3, 1, 1, 1}, {1, 2, 3, 4, 5, 6, 8}},
+        Written{{0x14, 1, 2, 1, 1, 1}, {1, 3, 4, 5}}}) {
     for (const std::ptrdiff_t place : event.numbers) {
       for (const size_t more : {6U, 7U, 8U, 9U, 10U, 11U}) {
         std::vector<uint8_t> bytes = event.bytes;

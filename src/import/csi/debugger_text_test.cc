@@ -6,12 +6,12 @@
 namespace telltale {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
 
 const std::vector<std::string> kWanted = {"ring", "index"};
 
-std::vector<ThreadStack> read(std::string_view text, size_t problems = 0) {
+std::vector<ThreadStack> stacks_of(std::string_view text, size_t problems = 0) {
   ProblemLog log;
   std::vector<ThreadStack> stacks = read_debugger_text(text, "text", kWanted, log);
   EXPECT_EQ(log.count(), problems) << text;
@@ -30,7 +30,7 @@ constexpr std::string_view kGdb =
     "No locals.\n";
 
 TEST(DebuggerText, Gdb) {
-  const std::vector<ThreadStack> stacks = read(kGdb);
+  const std::vector<ThreadStack> stacks = stacks_of(kGdb);
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_EQ(stacks[0].tid, 123);
   ASSERT_EQ(stacks[0].frames.size(), 2U);
@@ -49,7 +49,7 @@ TEST(DebuggerText, Gdb) {
 }
 
 TEST(DebuggerText, Lldb) {
-  const std::vector<ThreadStack> stacks = read(
+  const std::vector<ThreadStack> stacks = stacks_of(
       "* thread #7, name = 'x', stop reason = signal SIGSEGV\n"
       "  * frame #0: 0x0000000000401136 prog`f(n=3) at a.c:15:7\n"
       "(lldb) frame variable\n"
@@ -66,7 +66,7 @@ TEST(DebuggerText, Lldb) {
 }
 
 TEST(DebuggerText, AFrameThatIsPrintedAgainIsTheSame) {
-  const std::vector<ThreadStack> stacks = read(
+  const std::vector<ThreadStack> stacks = stacks_of(
       "#0  f () at a.c:1\n#1  main () at a.c:2\n#0  f () at a.c:1\nindex = 4\n#1  main () at "
       "a.c:2\nindex = 5\n");
   ASSERT_EQ(stacks.size(), 1U);
@@ -80,7 +80,7 @@ TEST(DebuggerText, ValuesThatAreNotWhole) {
        {"{1, 2...}", "<optimized out>", "{1 <repeats 99999999 times>}", "{<repeats 3 times>}",
         "{99999999999999999999}", "{1, 2", "{[0] 1}"}) {
     SCOPED_TRACE(value);
-    const std::vector<ThreadStack> stacks = read("ring = " + std::string(value) + "\n", 1);
+    const std::vector<ThreadStack> stacks = stacks_of("ring = " + std::string(value) + "\n", 1);
     ASSERT_EQ(stacks.size(), 1U);
     ASSERT_EQ(stacks[0].frames.size(), 1U);
     EXPECT_FALSE(stacks[0].frames[0].variables[0].missing.empty());
@@ -90,7 +90,7 @@ TEST(DebuggerText, ValuesThatAreNotWhole) {
 TEST(DebuggerText, AThreadWithoutANumber) {
   for (const std::string_view line : {"Thread x", "thread #", "Thread 0", "Thread (LWP "}) {
     SCOPED_TRACE(line);
-    const std::vector<ThreadStack> stacks = read(std::string(line) + "\n#0  f () at a.c:1\n");
+    const std::vector<ThreadStack> stacks = stacks_of(std::string(line) + "\n#0  f () at a.c:1\n");
     ASSERT_EQ(stacks.size(), 1U);
     EXPECT_EQ(stacks[0].tid, 0);
   }
@@ -100,7 +100,7 @@ TEST(DebuggerText, VariablesOfFramesThatAreLeftOut) {
   std::string text;
   for (size_t i = 0; i <= 10'000; ++i)
     text += "#" + std::to_string(i) + "  f ()\nindex = " + std::to_string(i) + "\n";
-  const std::vector<ThreadStack> stacks = read(text + "#0  f ()\nindex = 7\n");
+  const std::vector<ThreadStack> stacks = stacks_of(text + "#0  f ()\nindex = 7\n");
   ASSERT_EQ(stacks.size(), 1U);
   EXPECT_FALSE(stacks[0].cut.empty());
   ASSERT_EQ(stacks[0].frames.size(), 10'000U);

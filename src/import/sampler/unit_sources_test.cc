@@ -12,8 +12,8 @@
 namespace telltale {
 namespace {
 
-using testing::ElementsAre;
-using testing::Pair;
+using ::testing::ElementsAre;
+using ::testing::Pair;
 
 // A section of branches; `rows` are "file:line:condition" with blanks between them.
 std::string section(char unit, std::string_view rows) {

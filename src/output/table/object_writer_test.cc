@@ -16,7 +16,7 @@ constexpr std::array kPlace = {
     field::text("file", "Source file."),
     field::number_id("line", "Line in it.").sometimes(),
 };
-constexpr std::array kMembers = {
+constexpr std::array kWrittenMembers = {
     field::text("name", "Its name."),
     field::count("calls", "How often.").sometimes(),
     field::number("score", Unit::none, "How well.").or_null(),
@@ -30,7 +30,7 @@ template <typename Change>
 std::string write(Change change) {
   std::string text;
   JsonWriter json(text);
-  ObjectWriter object(json, kMembers);
+  ObjectWriter object(json, kWrittenMembers);
   object.add("name", "f");
   change(object);
   object.object("place", [](ObjectWriter& place) { place.add("file", "a.c").add("line", 3U); });
@@ -57,7 +57,7 @@ TEST(ObjectWriter, MembersMayBeLeftOutOrNullWhereThatIsDeclared) {
   }
   std::string text;
   JsonWriter json(text);
-  ObjectWriter object(json, kMembers);
+  ObjectWriter object(json, kWrittenMembers);
   EXPECT_THROW(object.add("name", nullptr), std::logic_error);
 }
 

@@ -25,7 +25,7 @@ TEST(WithThousands, GroupsFromTheRight) {
   EXPECT_EQ(with_thousands("-1234567"), "-1,234,567");
 }
 
-constexpr std::array kColumns = {
+constexpr std::array kScreenColumns = {
     field::count("calls", "Calls."),
     field::ns("total_ns", "Total."),
     field::number_id("id", "Id."),
@@ -36,7 +36,7 @@ class OnATerminal : public ::testing::Test {
  protected:
   void TearDown() override { set_screen({}); }
   static Table table() {
-    Table table(kColumns);
+    Table table(kScreenColumns);
     table.add_row({uint64_t{1234567}, uint64_t{1500}, uint64_t{4321},
                    std::string("a_function_with_a_rather_long_name_that_does_not_fit")});
     table.add_row({uint64_t{1}, uint64_t{2}, uint64_t{3}, std::string("short")});

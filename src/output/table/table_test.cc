@@ -12,14 +12,14 @@
 namespace telltale {
 namespace {
 
-constexpr std::array kColumns = {
+constexpr std::array kTableColumns = {
     field::text("function", "Its name.").titled("Function"),
     field::count("calls", "How often it was called.").titled("Calls"),
     field::ns("total_ns", "How long it took.").titled("Total"),
     field::fraction("share", "Of the whole.").titled("Share"),
 };
 
-Table sample(TableSchema schema = kColumns) {
+Table sample(TableSchema schema = kTableColumns) {
   Table table(std::move(schema));
   table.add_row({std::string("=f\x1b,\"x\""), uint64_t{12}, uint64_t{1'234'567}, 0.5});
   table.add_row({std::string("g\u00fc"), int64_t{-3}, std::monostate{}, 0.0625});
@@ -53,12 +53,12 @@ TEST(Table, JsonRowsCarryTheNumbersThemselves) {
 }
 
 TEST(Table, KeepsOnlyColumnsThatAreShown) {
-  const TableSchema schema = TableSchema(kColumns).without({"function", "share"});
+  const TableSchema schema = TableSchema(kTableColumns).without({"function", "share"});
   EXPECT_EQ(sample(schema).to_csv(), "calls,total_ns\n12,1234567\n-3,\n");
 }
 
 TEST(Table, AColumnThatIsNotDeclaredIsABug) {
-  EXPECT_THROW(static_cast<void>(TableSchema(kColumns).without({"shares"})), std::logic_error);
+  EXPECT_THROW(static_cast<void>(TableSchema(kTableColumns).without({"shares"})), std::logic_error);
 }
 
 TEST(Table, DurationsShowFourDigits) {

@@ -12,7 +12,7 @@
 namespace telltale {
 namespace {
 
-constexpr std::array kColumns = {
+constexpr std::array kRowColumns = {
     field::signed_id("pid", "Process.").sometimes(),
     field::text("function", "Name.").titled("Function"),
     field::count("calls", "Calls."),
@@ -46,7 +46,7 @@ std::string written(Write write) {
 }
 
 TEST(WriteRows, TextIsAlignedEscapedAndHeadedByTitlesOrKeys) {
-  const TableSchema schema(kColumns);
+  const TableSchema schema(kRowColumns);
   EXPECT_EQ(written([&](BlockWriter& out) { write_text(schema, emit, out, "> "); }),
             "> PID  Function    CALLS     TOTAL       %  SHOWN\n"
             ">   5  =f\\x1b,\"x\"     12  1.235 ms  50.0 %   2 ms\n"
@@ -54,7 +54,7 @@ TEST(WriteRows, TextIsAlignedEscapedAndHeadedByTitlesOrKeys) {
 }
 
 TEST(WriteRows, ColumnsThatAreLeftOutAreInNoSink) {
-  const TableSchema schema = TableSchema(kColumns).without({"pid", "share", "shown"});
+  const TableSchema schema = TableSchema(kRowColumns).without({"pid", "share", "shown"});
   EXPECT_EQ(written([&](BlockWriter& out) { write_text(schema, emit, out); }),
             "Function    CALLS     TOTAL\n"
             "=f\\x1b,\"x\"     12  1.235 ms\n"
@@ -79,14 +79,14 @@ TEST(WriteRows, ColumnsThatAreLeftOutAreInNoSink) {
 }
 
 TEST(WriteRows, ADocumentHasTheEnvelopeAroundTheRows) {
-  static constexpr std::array kMembers = {field::rows("rows", kColumns, "Rows.")};
-  static constexpr DocumentSchema kDocument{"things", 3, "Things.", true, kMembers};
+  static constexpr std::array kRowMembers = {field::rows("rows", kRowColumns, "Rows.")};
+  static constexpr DocumentSchema kDocument{"things", 3, "Things.", true, kRowMembers};
   ProblemLog problems;
   Problem gone;
   gone.message = "gone";
   problems.add(gone);
   const auto document = nlohmann::json::parse(written([&](BlockWriter& out) {
-    write_rows_document(kDocument, "toy", TableSchema(kColumns), emit, problems, out);
+    write_rows_document(kDocument, "toy", TableSchema(kRowColumns), emit, problems, out);
   }));
   EXPECT_EQ(document["schema"], nlohmann::json({{"name", "things"}, {"version", 3}}));
   EXPECT_EQ(document["recording"]["format"], "toy");
@@ -96,7 +96,7 @@ TEST(WriteRows, ADocumentHasTheEnvelopeAroundTheRows) {
 }
 
 TEST(WriteRows, AJsonDocumentOfAnyLengthIsFlushedInBlocks) {
-  const TableSchema schema(kColumns);
+  const TableSchema schema(kRowColumns);
   std::string all;
   size_t largest = 0;
   const ByteSink sink = [&](std::string_view block) -> Result<void> {

@@ -19,14 +19,14 @@ size_t PageSources::use(const std::string& file, const std::string& directory, u
 
 void PageSources::write(JsonWriter& json, PageRoom& room) {
   constexpr uint32_t kAround = 40;
-  constexpr uint32_t kMostLines = 100'000;
+  constexpr uint32_t kMostLinesOfFile = 100'000;
   json.begin_array();
   for (const File& source : files_) {
     const auto count = static_cast<uint32_t>(
         std::min<size_t>(lines_.count(source.file, source.directory), UINT32_MAX - kAround));
     const uint32_t first = source.first > kAround ? source.first - kAround : 1;
     const uint32_t last =
-        std::min({count, source.last + std::min(kAround, count), first + kMostLines});
+        std::min({count, source.last + std::min(kAround, count), first + kMostLinesOfFile});
     json.begin_object().member("file", room.text(source.file)).member("first", first);
     json.key("lines").begin_array();
     size_t bytes = 0;

@@ -1,0 +1,45 @@
+"""tools/clang_tidy.py looks at each source alone, even if the build compiles it with others."""
+import json
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import clang_tidy  # noqa: E402
+
+
+class Units(unittest.TestCase):
+    def setUp(self):
+        self.root = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.root)
+        for name in ("BUILD", "PASSED", "PLUGIN"):
+            self.addCleanup(setattr, clang_tidy, name, getattr(clang_tidy, name))
+        clang_tidy.BUILD, clang_tidy.PASSED, clang_tidy.PLUGIN = self.root, self.root / "passed", self.root / "none"
+        clang_tidy.PASSED.mkdir()
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def test_a_source_that_gets_an_include_from_its_neighbour_is_noticed(self):
+        whole = self.write("whole.cc", "#include <vector>\nint size_of(const std::vector<int>& v) { return static_cast<int>(v.size()); }\n")
+        lacking = self.write("lacking.cc", "int first_of(const std::vector<int>& v) { return v[0]; }\n")
+        alone = self.write("alone.cc", "int one() { return 1; }\n")
+        unit = self.write("x.dir/Unity/unity_0_cxx.cxx", f'/* generated */\n\n#include "{whole}"\n\n#include "{lacking}"\n')
+        self.write("compile_commands.json", json.dumps([
+            {"file": str(file), "directory": str(self.root), "command": f"ccache clang++-19 -std=c++20 -Wall -o {file}.o -c {file}"}
+            for file in (unit, alone)]))
+        entries = list(clang_tidy.compile_commands())
+        self.assertEqual([entry[0] for entry in entries], [whole, lacking, alone])
+        complaints = {source.name: text for source, text in (clang_tidy.check(*entry) for entry in entries)}
+        self.assertEqual((complaints["whole.cc"], complaints["alone.cc"]), ("", ""))
+        self.assertIn("lacking.cc:1:", complaints["lacking.cc"])
+        self.assertEqual(len(list(clang_tidy.PASSED.iterdir())), 2)
+
+
+if __name__ == "__main__":
+    unittest.main()
