@@ -49,10 +49,14 @@ template <unsigned kCount>
 struct LebPortable {
   // As leb_bits(word).
   [[gnu::always_inline]] static uint64_t bits(uint64_t word) { return leb_bits(word); }
+  // The index of the lowest set bit; 64 if there is none.
+  [[gnu::always_inline]] static unsigned first(uint64_t set) {
+    return static_cast<unsigned>(std::countr_zero(set));
+  }
   // The index of the set bit above `below` lower ones; 64 if there are fewer. REQUIRES: below < 64.
   [[gnu::always_inline]] static unsigned nth(uint64_t set, unsigned below) {
     for (; below != 0; --below) set &= set - 1;
-    return static_cast<unsigned>(std::countr_zero(set));
+    return first(set);
   }
 };
 
@@ -75,10 +79,15 @@ struct LebBmi2 {
     asm("pextq %2, %1, %0" : "=r"(packed) : "r"(word), "r"(~kLebContinues));
     return packed;
   }
+  [[gnu::always_inline]] static unsigned first(uint64_t set) {
+    uint64_t index;
+    asm("tzcntq %1, %0" : "=r"(index) : "r"(set) : "cc");
+    return static_cast<unsigned>(index);
+  }
   [[gnu::always_inline]] static unsigned nth(uint64_t set, unsigned below) {
     uint64_t bit;
     asm("pdepq %2, %1, %0" : "=r"(bit) : "r"(uint64_t{1} << below), "r"(set));
-    return static_cast<unsigned>(std::countr_zero(bit));
+    return first(bit);
   }
 };
 #endif

@@ -79,7 +79,7 @@ class HeapShots {
       sum.bytes += event.bytes;
     }
     if (roots_ != nullptr) [[unlikely]]
-      now_->log.add(event);
+      log(event);
   }
   void on(const HeapRootsEvent&) { ++place_.event; }
   // Call after all events of a piece.
@@ -102,6 +102,8 @@ class HeapShots {
     bool summed = false;  // its objects are released
     HeapPlace begin;
   };
+  // Takes a copy: an event whose address is passed on is stored in memory, whether logged or not.
+  void log(HeapObjectEvent event) { now_->log.add(event); }
   [[nodiscard]] OfThread* open_in(size_t stream);
   void go_on();
   void pause();

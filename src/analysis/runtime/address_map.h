@@ -94,8 +94,8 @@ class RecentSums {
   [[gnu::always_inline]] Sum& of(uint64_t key, AddressMap<Sum>& map) {
     if (slots_ == nullptr) [[unlikely]]
       slots_ = std::make_unique<Slots>();
-    Slot& slot = (*slots_)[static_cast<size_t>((key * 0x9E37'79B9'7F4A'7C15) >> (64 - kBits))];
-    if (slot.key != key || !slot.used) [[unlikely]]
+    Slot& slot = (*slots_)[place_of(key)];
+    if (slot.key != key) [[unlikely]]
       replace(slot, key, map);
     return slot.sum;
   }
@@ -107,19 +107,26 @@ class RecentSums {
 
  private:
   static constexpr unsigned kBits = 6;
+  static constexpr uint64_t kOtherKey = 1;
   struct Slot {
     uint64_t key = 0;
     Sum sum{};
-    bool used = false;
   };
-  using Slots = std::array<Slot, size_t{1} << kBits>;
-  static void put(const Slot& slot, AddressMap<Sum>& map) {
-    if (slot.used) map[slot.key] += slot.sum;
+  // A slot is free as long as its key belongs to another one.
+  struct Slots : std::array<Slot, size_t{1} << kBits> {
+    Slots() { (*this)[place_of(0)].key = kOtherKey; }
+  };
+  static constexpr size_t place_of(uint64_t key) {
+    return static_cast<size_t>((key * 0x9E37'79B9'7F4A'7C15) >> (64 - kBits));
   }
-  [[gnu::noinline]] static void replace(Slot& slot, uint64_t key, AddressMap<Sum>& map) {
+  void put(const Slot& slot, AddressMap<Sum>& map) const {
+    if (&(*slots_)[place_of(slot.key)] == &slot) map[slot.key] += slot.sum;
+  }
+  [[gnu::noinline]] void replace(Slot& slot, uint64_t key, AddressMap<Sum>& map) const {
     put(slot, map);
-    slot = {key, Sum(), true};
+    slot = {key, Sum()};
   }
+  static_assert(place_of(0) != place_of(kOtherKey));
 
   std::unique_ptr<Slots> slots_;
 };

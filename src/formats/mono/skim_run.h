@@ -45,7 +45,8 @@ class SkimRun {
   // Decodes common events of one kind, up to one that is not; the cursor is then at that event. The
   // running method is not updated. Calls
   //   use.allocation(time, type, size), use.heap_object(time, type, size), use.clause(time, type)
-  // of which `use` need not have all.
+  // of which `use` need not have all. The calls are made on a copy of `use`, which the compiler can
+  // keep in registers, and which is then assigned to it.
   template <typename Use>
   void play(Use& use) {
     if (!takes<Use>(*in_.data())) return skip();
@@ -91,12 +92,13 @@ class SkimRun {
   }
 #endif
   template <typename Leb, typename Use>
-  [[gnu::always_inline]] void play_with(Use& use) {
+  [[gnu::always_inline]] void play_with(Use& caller) {
     const uint8_t* const begin = in_.data();
     const auto left = static_cast<std::ptrdiff_t>(in_.left());
     if (left < kFarFromEnd) return;
     last_word_ = begin + (left - static_cast<std::ptrdiff_t>(sizeof(uint64_t)));
     const uint8_t* const stop = begin + (left - kFarFromEnd);
+    Use use = caller;
     if (*begin == kHeapObjectByte) {
       if constexpr (kTakesHeapObjects<Use>) play_heap_objects<Leb>(begin, stop, use);
     } else if (*begin == kClauseByte) {
@@ -104,11 +106,13 @@ class SkimRun {
     } else {
       if constexpr (kTakesAllocations<Use>) play_allocations<Leb>(begin, stop, use);
     }
+    caller = use;
   }
 
   // The place after the lowest set bit, which is cleared; 65 if there is none.
+  template <typename Leb>
   [[gnu::always_inline]] static unsigned take_end(uint64_t& ends) {
-    const unsigned end = static_cast<unsigned>(std::countr_zero(ends)) + 1;
+    const unsigned end = Leb::first(ends) + 1;
     ends &= ends - 1;
     return end;
   }
@@ -159,12 +163,14 @@ class SkimRun {
   [[gnu::always_inline]] const uint8_t* behind(const uint8_t* event, uint64_t ends, unsigned begin,
                                                unsigned count) const {
     if (count == 0) return event + begin;
-    if (count > kWindow || leb_may_be_long<kWindow>(ends)) [[unlikely]]
+    if (count > kWindow) [[unlikely]]
       return behind(event + begin, count);
-    const unsigned last = Leb::nth(ends >> begin, count - 1);
-    if (last >= kWindow) [[unlikely]]
+    const unsigned bytes = Leb::nth(ends >> begin, count - 1) + 1;
+    // Each has a byte at least, so that none is long if all together have few.
+    const bool all_short = bytes < count + kMostLebBytes;
+    if (bytes > kWindow || (!all_short && leb_may_be_long<kWindow>(ends))) [[unlikely]]
       return behind(event + begin, count);
-    return event + begin + last + 1;
+    return event + begin + bytes;
   }
   // Whether four numbers with these ends, in ascending order, have at most kMostBytes bytes each.
   // False if an end was missing.
@@ -193,10 +199,10 @@ class SkimRun {
       const uint8_t* const fields = at + 1;
       const uint64_t all_ends = leb_ends<kHeapObjectBytes>(fields);
       uint64_t ends = all_ends;
-      const unsigned time_end = take_end(ends);
-      const unsigned object_end = take_end(ends);
-      const unsigned type_end = take_end(ends);
-      const unsigned size_end = take_end(ends);
+      const unsigned time_end = take_end<Leb>(ends);
+      const unsigned object_end = take_end<Leb>(ends);
+      const unsigned type_end = take_end<Leb>(ends);
+      const unsigned size_end = take_end<Leb>(ends);
       if (!all_short(time_end, object_end, type_end, size_end)) [[unlikely]]
         break;
       const uint8_t references = fields[size_end + 1];
@@ -225,10 +231,10 @@ class SkimRun {
       const uint8_t* const fields = at + 1;
       const uint64_t all_ends = leb_ends<kAllocationBytes>(fields);
       uint64_t ends = all_ends;
-      const unsigned time_end = take_end(ends);
-      const unsigned type_end = take_end(ends);
-      const unsigned object_end = take_end(ends);
-      const unsigned size_end = take_end(ends);
+      const unsigned time_end = take_end<Leb>(ends);
+      const unsigned type_end = take_end<Leb>(ends);
+      const unsigned object_end = take_end<Leb>(ends);
+      const unsigned size_end = take_end<Leb>(ends);
       if (!all_short(time_end, type_end, object_end, size_end)) [[unlikely]]
         break;
       const uint8_t* next = fields + size_end;
@@ -256,7 +262,7 @@ class SkimRun {
       const uint8_t* const fields = at + 1;
       uint64_t ends = leb_ends<kClauseBytes>(fields);
       const unsigned object_end = Leb::nth(ends, 4) + 1;
-      const unsigned time_end = take_end(ends);
+      const unsigned time_end = take_end<Leb>(ends);
       // Each of the five has a byte at least, so none of the others has more than ten.
       if (object_end > kMostLebBytes + 4 || time_end > kMostBytes || fields[time_end] >= 0x80)
           [[unlikely]]

@@ -44,25 +44,36 @@ struct Skimmer : OneByOne {
   [[nodiscard]] SkimRun::Wants wants() const { return wanted; }
   void skim(SkimRun& run) {
     const size_t before = seen.size();
+    Use use{this};
     if (portably) {
-      run.play_portably(*this);
+      run.play_portably(use);
     } else {
-      run.play(*this);
+      run.play(use);
     }
-    skimmed += seen.size() - before;
+    EXPECT_EQ(seen.size() - before, use.calls);
+    skimmed += use.calls;
   }
-  void allocation(uint64_t time, uint64_t type, uint64_t size) {
-    EXPECT_FALSE(wanted.stacks);
-    seen.emplace_back(EventKind::alloc, time, type, size);
-  }
-  void heap_object(uint64_t time, uint64_t type, uint64_t size) {
-    EXPECT_FALSE(wanted.references);
-    seen.emplace_back(EventKind::heap_object, time, type, size);
-  }
-  void clause(uint64_t time, uint64_t type) {
-    EXPECT_FALSE(wanted.stacks);
-    seen.emplace_back(EventKind::exception_clause, time, type, 0);
-  }
+
+  struct Use {
+    Skimmer* to;
+    size_t calls = 0;
+    void allocation(uint64_t time, uint64_t type, uint64_t size) {
+      EXPECT_FALSE(to->wanted.stacks);
+      add(EventKind::alloc, time, type, size);
+    }
+    void heap_object(uint64_t time, uint64_t type, uint64_t size) {
+      EXPECT_FALSE(to->wanted.references);
+      add(EventKind::heap_object, time, type, size);
+    }
+    void clause(uint64_t time, uint64_t type) {
+      EXPECT_FALSE(to->wanted.stacks);
+      add(EventKind::exception_clause, time, type, 0);
+    }
+    void add(EventKind kind, uint64_t time, uint64_t type, uint64_t size) {
+      to->seen.emplace_back(kind, time, type, size);
+      ++calls;
+    }
+  };
 };
 
 class Events {

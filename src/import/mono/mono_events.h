@@ -88,7 +88,7 @@ class MonoToEvents : public MonoTimes {
             .references = handles<Sink, HeapObjectEvent> && details.references};
   }
   void skim(mono::SkimRun& run) {
-    Skimmer skimmer{sink_, tag_, floor_};
+    Skimmer skimmer{&sink_, tag_, floor_};
     run.play(skimmer);
     floor_ = skimmer.floor;
   }
@@ -395,24 +395,24 @@ class MonoToEvents : public MonoTimes {
   };
   // Emits events without the parts that the sink does not use.
   struct Skimmer {
-    Sink& sink;
+    Sink* sink;
     uint64_t tag;
     Ticks floor;
 
     [[gnu::always_inline]] void allocation(Ticks time, uint64_t type, uint64_t bytes)
       requires handles<Sink, AllocationEvent>
     {
-      sink.on(AllocationEvent{advance(time), TypeId{type ^ tag}, {}, bytes, {}});
+      sink->on(AllocationEvent{advance(time), TypeId{type ^ tag}, {}, bytes, {}});
     }
     [[gnu::always_inline]] void heap_object(Ticks time, uint64_t type, uint64_t bytes)
       requires handles<Sink, HeapObjectEvent>
     {
-      sink.on(HeapObjectEvent{advance(time), {}, TypeId{type ^ tag}, bytes, 0, {}});
+      sink->on(HeapObjectEvent{advance(time), {}, TypeId{type ^ tag}, bytes, 0, {}});
     }
     [[gnu::always_inline]] void clause(Ticks time, uint8_t kind)
       requires handles<Sink, ClauseEvent>
     {
-      sink.on(ClauseEvent{advance(time), static_cast<ClauseEvent::Kind>(kind), 0, {}, {}});
+      sink->on(ClauseEvent{advance(time), static_cast<ClauseEvent::Kind>(kind), 0, {}, {}});
     }
     [[gnu::always_inline]] Ticks advance(Ticks time) { return floor = std::max(floor, time); }
   };

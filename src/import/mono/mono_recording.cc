@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "bytes/map_resident.h"
 
 namespace telltale {
 namespace {
@@ -28,6 +29,12 @@ constexpr uint64_t kManyOthers = 256;
 
 // Collects names of methods and threads.
 struct NameCollector {
+  struct Count {
+    uint64_t events = 0;
+    void allocation(uint64_t, uint64_t, uint64_t) { ++events; }
+    void heap_object(uint64_t, uint64_t, uint64_t) { ++events; }
+    void clause(uint64_t, uint8_t) { ++events; }
+  };
   std::vector<MonoMethods::Found> methods;
   std::vector<std::string_view> thread_names;
   uint64_t calls_seen = 0;
@@ -37,10 +44,11 @@ struct NameCollector {
     run.for_each([&](mono::Call::Action, uint64_t, uint64_t) { ++calls_seen; });
   }
   [[nodiscard]] static mono::SkimRun::Wants wants() { return {false, false}; }
-  void skim(mono::SkimRun& run) { run.play(*this); }
-  void allocation(uint64_t, uint64_t, uint64_t) { ++others_seen; }
-  void heap_object(uint64_t, uint64_t, uint64_t) { ++others_seen; }
-  void clause(uint64_t, uint8_t) { ++others_seen; }
+  void skim(mono::SkimRun& run) {
+    Count count;
+    run.play(count);
+    others_seen += count.events;
+  }
   void event(const mono::EventHead&, const mono::Jit& r) { methods.push_back({r.method, r.name}); }
   void event(const mono::EventHead&, const mono::Metadata& r) {
     if (r.kind == mono::MetadataKind::thread && r.has_name) thread_names.push_back(r.name);
@@ -117,6 +125,7 @@ class MonoRecording::Builder {
     }
     const size_t index = recording_.files_.size();
     recording_.problems_.merge(input.problems());
+    map_resident(input.bytes());
     mono::BufferFrames frames = mono::frame_file(input.bytes(), *header, input.name());
     recording_.problems_.merge(frames.problems);
     recording_.files_.push_back(
