@@ -43,6 +43,27 @@ TEST(SortRows, OrdersAsTheStandardsStableSort) {
   }
 }
 
+// Numbers that differ in some bytes only, in few and in many rows.
+TEST(SortRows, OrdersNumbersOfAnyWidth) {
+  struct Wide {
+    uint64_t key = 0;
+    size_t number = 0;
+    bool operator==(const Wide&) const = default;
+  };
+  std::mt19937_64 random(17);
+  for (const size_t size : {2U, 200U, 255U, 256U, 257U, 5000U}) {
+    for (const uint64_t bits : {uint64_t{0}, uint64_t{1}, uint64_t{0x80}, uint64_t{1} << 63,
+                                uint64_t{0xF00F'0000'00F0}, ~uint64_t{0}}) {
+      std::vector<Wide> rows(size);
+      for (size_t i = 0; i < size; ++i) rows[i] = {0x7F00'1234 ^ (random() & bits), i};
+      std::vector<Wide> expected = rows;
+      std::ranges::stable_sort(expected, {}, &Wide::key);
+      sort_rows(rows, {}, &Wide::key);
+      EXPECT_EQ(rows, expected) << size << ' ' << bits;
+    }
+  }
+}
+
 TEST(SortRows, MovesElementsThatCannotBeCopied) {
   std::vector<std::unique_ptr<std::string>> rows;
   for (const char* text : {"d", "a", "c", "b"}) rows.push_back(std::make_unique<std::string>(text));

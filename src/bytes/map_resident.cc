@@ -32,16 +32,15 @@ void map_resident([[maybe_unused]] Bytes bytes) {
   const auto first = reinterpret_cast<uintptr_t>(bytes.data());
   const uintptr_t end = first + bytes.size();
   const uintptr_t begin = first - first % kPieceBytes;
-  parallel_for((end - begin + kPieceBytes - 1) / kPieceBytes, worker_count(0),
-               [&](size_t piece, size_t) {
-                 const uintptr_t from =
-                     std::max(begin + piece * kPieceBytes, first - first % page_bytes);
-                 const uintptr_t to = std::min(begin + (piece + 1) * kPieceBytes, end);
-                 const uintptr_t last = (to - 1) - (to - 1) % page_bytes;
-                 // Two pages tell: most files are in memory as a whole, or not at all.
-                 if (is_resident(from, page_bytes) && is_resident(last, page_bytes))
-                   ::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_READ);
-               });
+  parallel_for(
+      (end - begin + kPieceBytes - 1) / kPieceBytes, worker_count(0), [&](size_t piece, size_t) {
+        const uintptr_t from = std::max(begin + piece * kPieceBytes, first - first % page_bytes);
+        const uintptr_t to = std::min(begin + (piece + 1) * kPieceBytes, end);
+        const uintptr_t last = (to - 1) - (to - 1) % page_bytes;
+        // Two pages tell: most files are in memory as a whole, or not at all.
+        if (is_resident(from, page_bytes) && is_resident(last, page_bytes))
+          ::madvise(reinterpret_cast<void*>(from), to - from, MADV_POPULATE_READ);
+      });
 #endif
 }
 

@@ -25,7 +25,8 @@ concept handles = requires(Sink& sink, const Event& event) { sink.on(event); };
 struct EventDetails {
   // Stacks of any event; objects of allocations; functions and objects of clauses.
   bool stacks = true;
-  bool references = true;  // of heap objects, and the object's own address
+  // References of heap objects, and the object's own address; objects that moved, and roots.
+  bool references = true;
 };
 template <typename Sink>
 EventDetails details_for(const Sink& sink) {
@@ -81,7 +82,8 @@ struct ObjectsMoved {
     ObjectId to{};
   };
   Ticks time = 0;
-  std::span<const Move> moves;
+  uint64_t count = 0;           // of the moves
+  std::span<const Move> moves;  // empty if a sink does not need them
 };
 
 // Steps of a collection, in chronological order. The world is stopped from stopped to restarting.
@@ -162,7 +164,7 @@ struct HeapRootsEvent {
     uint64_t extra = 0;
   };
   Ticks time = 0;
-  std::span<const Root> roots;
+  std::span<const Root> roots;  // empty if a sink does not need them
 };
 
 struct HeapRootAreaEvent {

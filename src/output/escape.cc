@@ -1,5 +1,6 @@
 #include "output/escape.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -229,6 +230,23 @@ void append_visible(std::string& out, std::string_view text) {
   copy_plain_runs(out, text, kPlain, [&out](const TextPiece& piece, std::string_view bytes) {
     append_visible_piece(out, piece, bytes);
   });
+}
+
+bool is_visible_ascii(std::string_view text) {
+  constexpr uint64_t kOnes = 0x0101'0101'0101'0101;
+  constexpr uint64_t kUpperBits = kOnes * 0x80;
+  static constexpr auto kPlain = printable_ascii_except("\\");
+  // Eight bytes at a time: each of them sets its upper bit if it is below a space or above 0x7E;
+  // a backslash is a zero byte after the exclusive or.
+  while (text.size() >= sizeof(uint64_t)) {
+    uint64_t word = 0;
+    std::memcpy(&word, text.data(), sizeof word);
+    const uint64_t backslashes = word ^ kOnes * '\\';
+    const uint64_t special = (word - kOnes * ' ') | (word + kOnes) | (backslashes - kOnes);
+    if (((special | word) & kUpperBits) != 0) break;
+    text.remove_prefix(sizeof word);
+  }
+  return std::ranges::all_of(text, [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
 }
 
 std::string visible(std::string_view text) {

@@ -34,6 +34,8 @@ void append_repaired_utf8(std::string& out, std::string_view text);
 // \u202e; a backslash is doubled. Reversible.
 void append_visible(std::string& out, std::string_view text);
 std::string visible(std::string_view text);
+// Whether the text is visible as it is, and in ASCII: it has as many characters as bytes.
+bool is_visible_ascii(std::string_view text);
 
 // The inside of a JSON string (RFC 8259), without the quotes; ill-formed pieces become U+FFFD.
 void append_json(std::string& out, std::string_view text);

@@ -127,6 +127,21 @@ TEST(Escape, HiddenCharactersAreThoseOfTheTableAndNoOthers) {
   EXPECT_EQ(visible("\U000E0041"), "\\U000e0041");
 }
 
+TEST(Escape, VisibleAsciiIsWhatIsVisibleAsItIs) {
+  for (size_t size = 0; size <= 20; ++size) {
+    const std::string plain(size, 'x');
+    EXPECT_TRUE(is_visible_ascii(plain));
+    for (size_t place = 0; place < size; ++place) {
+      for (int byte = 0; byte < 256; ++byte) {
+        std::string text = plain;
+        text[place] = static_cast<char>(byte);
+        EXPECT_EQ(is_visible_ascii(text), byte < 0x80 && visible(text) == text)
+            << size << ' ' << place << ' ' << byte;
+      }
+    }
+  }
+}
+
 TEST(Escape, CountsCharactersWhereverTheyStand) {
   for (size_t before = 0; before < 20; ++before) {
     for (size_t after = 0; after < 20; ++after) {

@@ -140,7 +140,7 @@ void HeapGraphSink::Found::append(Found&& next) {
   if (next.shot) shot = std::move(next.shot);
   areas.insert(areas.end(), std::make_move_iterator(next.areas.begin()),
                std::make_move_iterator(next.areas.end()));
-  types.append(next.types);
+  types.append(std::move(next.types));
 }
 
 namespace {

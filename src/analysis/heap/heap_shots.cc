@@ -110,7 +110,7 @@ void HeapShots::sum_up(OfThread& shot) const {
     shot.shot.objects += sum.objects;
     shot.shot.bytes += sum.bytes;
   }
-  std::ranges::sort(shot.shot.by_type, {}, &TypeSum::type);
+  sort_rows(shot.shot.by_type, {}, &TypeSum::type);
   if (roots_ != nullptr) sum_up_references(shot);
   shot.by_type = AddressMap<Sum>();
 }

@@ -53,7 +53,7 @@ class GcCollections {
   void on(const PieceEvent& event) { stream_ = event.stream; }
   void on(const CollectionEvent& event);
   void on(const HeapResized& event);
-  void on(const ObjectsMoved& event) { moved_objects_ += event.moves.size(); }
+  void on(const ObjectsMoved& event) { moved_objects_ += event.count; }
   void append(const GcCollections& next);
 
   [[nodiscard]] std::array<Generation, kGenerations> generations(

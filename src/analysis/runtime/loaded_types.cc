@@ -15,20 +15,15 @@ void LoadedTypes::on(const LoadEvent& event) {
   }
 }
 
-void LoadedTypes::append(const LoadedTypes& next) {
+void LoadedTypes::append(LoadedTypes&& next) {
   address_bits_ = std::min(address_bits_, next.address_bits_);
-  for (const auto& [id, theirs] : next.classes_) learn(classes_[id], theirs);
-  for (const auto& [id, theirs] : next.vtables_) learn(vtables_[id], theirs);
+  for (auto& [id, theirs] : next.classes_) learn(classes_[id], std::move(theirs));
+  for (auto& [id, theirs] : next.vtables_) learn(vtables_[id], std::move(theirs));
 }
 
 LoadedTypes::Type LoadedTypes::describe(uint64_t id) const {
-  Type type;
-  if (const Vtable* vtable = vtables_.find(id)) {
-    type.type = vtable->type;
-    type.domain = vtable->domain;
-  } else if (classes_.find(id) != nullptr) {
-    type.type = id;
-  }
+  Type type{.type = class_of(id), .name = {}, .domain = 0};
+  if (const Vtable* vtable = vtables_.find(id)) type.domain = vtable->domain;
   type.name = class_name(type.type);
   return type;
 }

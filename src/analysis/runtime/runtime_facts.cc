@@ -8,7 +8,7 @@ void RuntimeFacts::append(RuntimeFacts&& next) {
   allocations.append(next.allocations);
   exceptions.append(next.exceptions);
   locks.append(next.locks);
-  types.append(next.types);
+  types.append(std::move(next.types));
   early_types.append(next.early_types);
   modules.append(next.modules);
   code.append(next.code);

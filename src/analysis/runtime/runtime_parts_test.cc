@@ -291,7 +291,7 @@ TEST(RuntimeParts, AnObjectIsFollowedThroughItsMoves) {
   tracking.on(AllocationEvent{2, TypeId{5}, ObjectId{16}, 24, {}});
   const std::array<ObjectsMoved::Move, 2> moves = {
       {{ObjectId{8}, ObjectId{64}}, {ObjectId{16}, ObjectId{8}}}};
-  tracking.on(ObjectsMoved{3, moves});
+  tracking.on(ObjectsMoved{3, moves.size(), moves});
   const std::array<HeapObjectEvent::Reference, 2> references = {
       {{0, ObjectId{64}}, {8, ObjectId{8}}}};
   tracking.on(HeapObjectEvent{

@@ -7,7 +7,7 @@ namespace telltale {
 void WeightedStacks::append(WeightedStacks&& next) {
   const std::vector<StackTable::Id> here = stacks.merge(next.stacks);
   for (const auto& [stream, sums] : next.by_stream) by_stream[stream].merge(sums, here);
-  types.append(next.types);
+  types.append(std::move(next.types));
   code.append(next.code);
   shots.append(std::move(next.shots));
   end.append(next.end);

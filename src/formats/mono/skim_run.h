@@ -15,25 +15,28 @@
 
 namespace telltale::mono {
 
-// Consecutive allocations, objects of heap shots and exception clauses, of which a visitor needs
-// types, sizes and times: nearly all of most recordings without calls. Stacks, references, objects
-// and methods are skipped. Versions 16 and 17.
+// Consecutive allocations, objects of heap shots, exception clauses, moves and roots, of which a
+// visitor needs types, sizes, times and numbers: nearly all of most recordings without calls.
+// Stacks, references, objects and methods are skipped. Versions 16 and 17.
 class SkimRun {
   static constexpr uint8_t kAllocByte = event_byte(Group::alloc, 0);
   static constexpr uint8_t kTracedAllocByte = event_byte(Group::alloc, info::kAllocBacktrace);
   static constexpr uint8_t kHeapObjectByte = event_byte(Group::heap, info::kHeapObject);
   static constexpr uint8_t kClauseByte = event_byte(Group::exception, info::kExceptionClause);
+  static constexpr uint8_t kMoveByte = event_byte(Group::gc, info::kGcMove);
+  static constexpr uint8_t kRootsByte = event_byte(Group::heap, info::kHeapRoot);
 
  public:
   // The details that a visitor needs besides types, sizes and times.
   struct Wants {
     // Stacks of any event; objects of allocations; methods and objects of clauses.
     bool stacks = true;
-    bool references = true;  // of heap objects, and the object's own address
+    // References of heap objects, and the object's own address; objects of moves and roots.
+    bool references = true;
 
     // Whether SkimRun handles an event with this first byte.
     [[nodiscard]] bool skims(uint8_t first) const {
-      if (first == kHeapObjectByte) return !references;
+      if (first == kHeapObjectByte || first == kMoveByte || first == kRootsByte) return !references;
       return !stacks && (first == kAllocByte || first == kTracedAllocByte || first == kClauseByte);
     }
   };
@@ -44,7 +47,8 @@ class SkimRun {
 
   // Decodes common events of one kind, up to one that is not; the cursor is then at that event. The
   // running method is not updated. Calls
-  //   use.allocation(time, type, size), use.heap_object(time, type, size), use.clause(time, type)
+  //   use.allocation(time, type, size), use.heap_object(time, type, size), use.clause(time, type),
+  //   use.moves(time, number of addresses), use.roots(time)
   // of which `use` need not have all. The calls are made on a copy of `use`, which the compiler can
   // keep in registers, and which is then assigned to it.
   template <typename Use>
@@ -80,8 +84,14 @@ class SkimRun {
   template <typename Use>
   static constexpr bool kTakesClauses = requires(Use& use) { use.clause(0U, uint8_t{}); };
   template <typename Use>
+  static constexpr bool kTakesMoves = requires(Use& use) { use.moves(0U, 0U); };
+  template <typename Use>
+  static constexpr bool kTakesRoots = requires(Use& use) { use.roots(0U); };
+  template <typename Use>
   static bool takes(uint8_t first) {
     if (first == kHeapObjectByte) return kTakesHeapObjects<Use>;
+    if (first == kMoveByte) return kTakesMoves<Use>;
+    if (first == kRootsByte) return kTakesRoots<Use>;
     return first == kClauseByte ? kTakesClauses<Use> : kTakesAllocations<Use>;
   }
 
@@ -103,6 +113,14 @@ class SkimRun {
       if constexpr (kTakesHeapObjects<Use>) play_heap_objects<Leb>(begin, stop, use);
     } else if (*begin == kClauseByte) {
       if constexpr (kTakesClauses<Use>) play_clauses<Leb>(begin, stop, use);
+    } else if (*begin == kMoveByte) {
+      if constexpr (kTakesMoves<Use>) {
+        play_lists<Leb>(begin, stop, 1,
+                        [&use](uint64_t time, uint64_t count) { use.moves(time, count); });
+      }
+    } else if (*begin == kRootsByte) {
+      if constexpr (kTakesRoots<Use>)
+        play_lists<Leb>(begin, stop, 2, [&use](uint64_t time, uint64_t) { use.roots(time); });
     } else {
       if constexpr (kTakesAllocations<Use>) play_allocations<Leb>(begin, stop, use);
     }
@@ -137,7 +155,7 @@ class SkimRun {
     return sign_extended(unsigned_in<Leb>(fields, begin, end), 7 * (end - begin));
   }
   // The place after `count` numbers; null if one of them is long, or they come near the end.
-  [[gnu::always_inline]] const uint8_t* behind(const uint8_t* at, unsigned count) const {
+  [[gnu::always_inline]] const uint8_t* behind(const uint8_t* at, size_t count) const {
     constexpr uint64_t kOnes = 0x0101'0101'0101'0101;
     while (count != 0) {
       if (at > last_word_) [[unlikely]]
@@ -157,6 +175,13 @@ class SkimRun {
     }
     return at;
   }
+  // The same, for a count from the input.
+  [[gnu::always_inline]] const uint8_t* behind_items(const uint8_t* at, uint64_t items,
+                                                     unsigned numbers_each) const {
+    // Each number has a byte at least.
+    if (at > last_word_ || items > static_cast<uint64_t>(last_word_ - at)) return nullptr;
+    return behind(at, static_cast<size_t>(items) * numbers_each);
+  }
   // The place after `count` numbers at event + begin, where `ends` has the ends of the `kWindow`
   // bytes from `event` on. Null as above.
   template <typename Leb, unsigned kWindow>
@@ -171,6 +196,14 @@ class SkimRun {
     if (bytes > kWindow || (!all_short && leb_may_be_long<kWindow>(ends))) [[unlikely]]
       return behind(event + begin, count);
     return event + begin + bytes;
+  }
+  // The place after a list of references whose number is at fields + begin. Null as above.
+  template <typename Leb>
+  [[gnu::noinline]] const uint8_t* behind_many(const uint8_t* fields, uint64_t ends,
+                                               unsigned begin) const {
+    const unsigned end = begin + Leb::first(ends >> begin) + 1;
+    if (end - begin > kMostBytes) return nullptr;
+    return behind_items(fields + end, unsigned_int(unsigned_in<Leb>(fields, begin, end)), 2);
   }
   // Whether four numbers with these ends, in ascending order, have at most kMostBytes bytes each.
   // False if an end was missing.
@@ -206,10 +239,10 @@ class SkimRun {
       if (!all_short(time_end, object_end, type_end, size_end)) [[unlikely]]
         break;
       const uint8_t references = fields[size_end + 1];
-      if (references >= 0x80) [[unlikely]]
-        break;
       const uint8_t* const next =
-          behind<Leb, kHeapObjectBytes>(fields, all_ends, size_end + 2, 2U * references);
+          references < 0x80
+              ? behind<Leb, kHeapObjectBytes>(fields, all_ends, size_end + 2, 2U * references)
+              : behind_many<Leb>(fields, all_ends, size_end + 1);
       if (next == nullptr) [[unlikely]]
         break;
       time += small_in<Leb>(fields, 0, time_end);
@@ -270,6 +303,28 @@ class SkimRun {
       time += unsigned_in<Leb>(fields, 0, time_end);
       use.clause(time, fields[time_end]);
       at = advance_predicted(at, object_end + 1);
+    }
+    stand_at(at, time);
+  }
+
+  // Fields: time, the number of items, `numbers_each` numbers for each. Calls use(time, items).
+  template <typename Leb, typename Use>
+  [[gnu::always_inline]] void play_lists(const uint8_t* at, const uint8_t* stop,
+                                         unsigned numbers_each, Use use) {
+    uint64_t time = bases_.time;
+    const uint8_t first = *at;
+    while (at <= stop && *at == first) {
+      const uint8_t* const fields = at + 1;
+      uint64_t ends = leb_ends<16>(fields);
+      const unsigned time_end = take_end<Leb>(ends);
+      const unsigned count_end = take_end<Leb>(ends);
+      if (time_end > kMostBytes || count_end - time_end > kMostBytes) break;
+      const uint64_t items = unsigned_int(unsigned_in<Leb>(fields, time_end, count_end));
+      const uint8_t* const next = behind_items(fields + count_end, items, numbers_each);
+      if (next == nullptr) break;
+      time += unsigned_in<Leb>(fields, 0, time_end);
+      use(time, items);
+      at = next;
     }
     stand_at(at, time);
   }

@@ -28,6 +28,12 @@ struct OneByOne {
   void event(const EventHead& head, const Clause& r) {
     seen.emplace_back(head.kind, head.time, r.type, 0);
   }
+  void event(const EventHead& head, const GcMove& r) {
+    seen.emplace_back(head.kind, head.time, r.objects.size(), 0);
+  }
+  void event(const EventHead& head, const HeapRoots&) {
+    seen.emplace_back(head.kind, head.time, 0, 0);
+  }
   void event(const EventHead& head, const Call& r) {
     seen.emplace_back(head.kind, head.time, r.method, 0);
   }
@@ -69,6 +75,14 @@ struct Skimmer : OneByOne {
       EXPECT_FALSE(to->wanted.stacks);
       add(EventKind::exception_clause, time, type, 0);
     }
+    void moves(uint64_t time, uint64_t addresses) {
+      EXPECT_FALSE(to->wanted.references);
+      add(EventKind::gc_move, time, addresses, 0);
+    }
+    void roots(uint64_t time) {
+      EXPECT_FALSE(to->wanted.references);
+      add(EventKind::heap_roots, time, 0, 0);
+    }
     void add(EventKind kind, uint64_t time, uint64_t type, uint64_t size) {
       to->seen.emplace_back(kind, time, type, size);
       ++calls;
@@ -83,7 +97,7 @@ class Events {
   std::vector<uint8_t> make(size_t count) {
     for (size_t i = 0; i < count; ++i) {
       // Runs of one kind, as in recordings.
-      const uint64_t kind = random_() % 12;
+      const uint64_t kind = random_() % 14;
       for (uint64_t row = random_() % 20; row != 0; --row) one(kind);
     }
     return std::move(bytes_);
@@ -156,8 +170,14 @@ class Events {
         uleb(number());
         byte(0);
         break;
+      case 10:
+      case 11:
+        byte(kind == 10 ? 0x31 : 0x36);  // moves; roots
+        uleb(number());
+        list(kind == 10 ? 1 : 2);
+        break;
       default:
-        byte(kind == 10 ? 0x23 : 0x13);  // call
+        byte(kind == 12 ? 0x23 : 0x13);  // call
         uleb(number());
         sleb();
     }
@@ -234,7 +254,8 @@ TEST(SkimRun, ANumberOfMoreThanTenBytesFails) {
   for (const Written& event :
        {Written{{0x26, 1, 1, 1, 1, 1, 3, 8, 1, 8, 1, 8, 1}, {1, 2, 3, 4, 6, 7, 12}},
         Written{{0x10, 1, 1, 1, 1, 3, 1, 1, 1}, {1, 2, 3, 4, 5, 6, 8}},
-        Written{{0x14, 1, 2, 1, 1, 1}, {1, 3, 4, 5}}}) {
+        Written{{0x14, 1, 2, 1, 1, 1}, {1, 3, 4, 5}}, Written{{0x31, 1, 2, 1, 1}, {1, 2, 3, 4}},
+        Written{{0x36, 1, 2, 1, 1, 1, 1}, {1, 2, 3, 6}}}) {
     for (const std::ptrdiff_t place : event.numbers) {
       for (const size_t more : {6U, 7U, 8U, 9U, 10U, 11U}) {
         std::vector<uint8_t> bytes = event.bytes;

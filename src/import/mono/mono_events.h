@@ -83,9 +83,12 @@ class MonoToEvents : public MonoTimes {
     constexpr bool kHandlesStacks = handles<Sink, AllocationEvent> || handles<Sink, ClauseEvent> ||
                                     handles<Sink, HandleEvent> || handles<Sink, ThrowEvent> ||
                                     handles<Sink, MonitorEvent> || handles<Sink, SampleEvent>;
+    constexpr bool kHandlesReferences = handles<Sink, HeapObjectEvent> ||
+                                        handles<Sink, ObjectsMoved> ||
+                                        handles<Sink, HeapRootsEvent>;
     const EventDetails details = details_for(sink_);
     return {.stacks = kHandlesStacks && details.stacks,
-            .references = handles<Sink, HeapObjectEvent> && details.references};
+            .references = kHandlesReferences && details.references};
   }
   void skim(mono::SkimRun& run) {
     Skimmer skimmer{&sink_, tag_, floor_};
@@ -105,7 +108,7 @@ class MonoToEvents : public MonoTimes {
     moves_.clear();
     for (size_t i = 0; i + 1 < r.objects.size(); i += 2)
       moves_.push_back({object(r.objects[i]), object(r.objects[i + 1])});
-    sink_.on(ObjectsMoved{advance(head), moves_});
+    sink_.on(ObjectsMoved{advance(head), moves_.size(), moves_});
   }
   void event(const mono::EventHead& head, const mono::GcEvent& r)
     requires handles<Sink, CollectionEvent>
@@ -413,6 +416,16 @@ class MonoToEvents : public MonoTimes {
       requires handles<Sink, ClauseEvent>
     {
       sink->on(ClauseEvent{advance(time), static_cast<ClauseEvent::Kind>(kind), 0, {}, {}});
+    }
+    void moves(Ticks time, uint64_t addresses)
+      requires handles<Sink, ObjectsMoved>
+    {
+      sink->on(ObjectsMoved{advance(time), addresses / 2, {}});
+    }
+    void roots(Ticks time)
+      requires handles<Sink, HeapRootsEvent>
+    {
+      sink->on(HeapRootsEvent{advance(time), {}});
     }
     [[gnu::always_inline]] Ticks advance(Ticks time) { return floor = std::max(floor, time); }
   };

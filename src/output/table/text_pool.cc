@@ -3,35 +3,48 @@
 #include <functional>
 
 namespace telltale {
+uint32_t TextPool::hash_of(std::string_view text) {
+  return static_cast<uint32_t>(std::hash<std::string_view>()(text));
+}
 
-size_t TextPool::slot_of(std::string_view text) const {
+size_t TextPool::slot_of(std::string_view text, uint32_t hash) const {
   const size_t mask = slots_.size() - 1;
-  size_t slot = std::hash<std::string_view>()(text) & mask;
-  while (slots_[slot] != 0 && (*this)[slots_[slot] - 1] != text) slot = (slot + 1) & mask;
+  size_t slot = hash & mask;
+  while (slots_[slot].text != 0 &&
+         (slots_[slot].hash != hash || (*this)[slots_[slot].text - 1] != text)) {
+    slot = (slot + 1) & mask;
+  }
   return slot;
 }
 
 uint32_t TextPool::find(std::string_view text) const {
   if (slots_.empty()) return kNone;
-  const uint32_t found = slots_[slot_of(text)];
+  const uint32_t found = slots_[slot_of(text, hash_of(text))].text;
   return found == 0 ? kNone : found - 1;
 }
 
 uint32_t TextPool::add(std::string_view text) {
   if (2 * (size() + 1) > slots_.size()) grow();
-  uint32_t& slot = slots_[slot_of(text)];
-  if (slot == 0) {
+  const uint32_t hash = hash_of(text);
+  Slot& slot = slots_[slot_of(text, hash)];
+  if (slot.text == 0) {
     bytes_ += text;
     ends_.push_back(bytes_.size());
-    slot = static_cast<uint32_t>(size());
+    slot = {static_cast<uint32_t>(size()), hash};
   }
-  return slot - 1;
+  return slot.text - 1;
 }
 
 void TextPool::grow() {
-  slots_.assign(slots_.empty() ? 16 : 2 * slots_.size(), 0);
-  for (uint32_t number = 0; number < size(); ++number)
-    slots_[slot_of((*this)[number])] = number + 1;
+  std::vector<Slot> old(slots_.empty() ? 16 : 2 * slots_.size());
+  old.swap(slots_);
+  const size_t mask = slots_.size() - 1;
+  for (const Slot& text : old) {
+    if (text.text == 0) continue;
+    size_t slot = text.hash & mask;
+    while (slots_[slot].text != 0) slot = (slot + 1) & mask;
+    slots_[slot] = text;
+  }
 }
 
 }  // namespace telltale

@@ -9,7 +9,7 @@
 namespace telltale {
 
 // Distinct texts, numbered from 0 in order of insertion; each is stored once. Memory: the bytes of
-// the texts, and 16 to 24 bytes per text.
+// the texts, and 24 to 40 bytes per text.
 class TextPool {
  public:
   static constexpr uint32_t kNone = ~uint32_t{0};
@@ -27,13 +27,19 @@ class TextPool {
   }
 
  private:
+  static uint32_t hash_of(std::string_view text);
   // The slot of `text` in slots_, or where to insert it. REQUIRES: a free slot.
-  [[nodiscard]] size_t slot_of(std::string_view text) const;
+  [[nodiscard]] size_t slot_of(std::string_view text, uint32_t hash) const;
   void grow();
 
-  std::string bytes_;            // bytes of all texts, concatenated
-  std::vector<size_t> ends_;     // where each text ends in bytes_
-  std::vector<uint32_t> slots_;  // open addressing: 1 + a text's number; 0: free. Never full
+  struct Slot {
+    uint32_t text = 0;  // 1 + its number; 0: free
+    uint32_t hash = 0;  // of the text: most others differ in it, and it need not be computed again
+  };
+
+  std::string bytes_;         // bytes of all texts, concatenated
+  std::vector<size_t> ends_;  // where each text ends in bytes_
+  std::vector<Slot> slots_;   // open addressing; never full
 };
 
 }  // namespace telltale

@@ -51,28 +51,59 @@ void append_on_screen(std::string& out, const TableCell& cell, const Field& fiel
   out += with_thousands(digits);
 }
 
+// A cell as people see it, and its number of characters.
+struct Shown {
+  std::string_view text;
+  size_t characters = 0;
+};
+
+// Shows cells one after the other: each is valid until the next.
+class CellText {
+ public:
+  Shown show(const TableCell& cell, const Field& field) {
+    if (const auto* text = std::get_if<std::string>(&cell); text && is_visible_ascii(*text))
+      return {*text, text->size()};
+    room_.clear();
+    append_on_screen(room_, cell, field);
+    return {room_, count_characters(room_)};
+  }
+
+ private:
+  std::string room_;
+};
+
 // The columns as people see them: how wide each is at least.
 class Widths final : public RowSink {
  public:
-  explicit Widths(const TableSchema& schema) : schema_(schema) {
-    for (const size_t column : schema.shown()) {
-      columns_.push_back(column);
-      headings_.push_back(visible(heading_of(schema.declared()[column])));
-      widths_.push_back(count_characters(headings_.back()));
+  struct Column {
+    size_t declared = 0;  // index into the declared columns
+    const Field* field = nullptr;
+    std::string heading;
+    size_t width = 0;
+    Show show{};
+    uint64_t largest = 0;  // number so far
+
+    [[nodiscard]] bool is_text() const { return show == Show::text; }
+  };
+
+  explicit Widths(const TableSchema& schema) {
+    for (const size_t declared : schema.shown()) {
+      const Field& field = schema.declared()[declared];
+      std::string heading = visible(heading_of(field));
+      const size_t width = count_characters(heading);
+      columns_.push_back({declared, &field, std::move(heading), width, show_of(field)});
     }
-    largest_.resize(widths_.size());
   }
   void add(std::span<const TableCell> row) override {
-    for (size_t i = 0; i < widths_.size(); ++i) {
+    for (Column& column : columns_) {
+      const TableCell& cell = row[column.declared];
       // A number is not wider than a larger one of its column.
-      if (const auto* number = std::get_if<uint64_t>(&row[columns_[i]]);
-          number != nullptr && show_of(field(i)) == Show::plain) {
-        if (*number < largest_[i]) continue;
-        largest_[i] = *number;
+      if (const auto* number = std::get_if<uint64_t>(&cell);
+          number != nullptr && column.show == Show::plain) {
+        if (*number < column.largest) continue;
+        column.largest = *number;
       }
-      shown_.clear();
-      append_on_screen(shown_, row[columns_[i]], field(i));
-      widths_[i] = std::max(widths_[i], count_characters(shown_));
+      column.width = std::max(column.width, text_.show(cell, *column.field).characters);
     }
   }
 
@@ -82,33 +113,26 @@ class Widths final : public RowSink {
     constexpr size_t kUsefulName = 20;
     std::vector<std::string> left_out;
     while (least_width(kUsefulName) > width) {
-      size_t last = widths_.size();
-      for (size_t i = 1; i < widths_.size(); ++i)
-        if (!is_text(i)) last = i;
-      if (last == widths_.size()) break;
-      left_out.insert(left_out.begin(), headings_[last]);
-      const auto at = static_cast<ptrdiff_t>(last);
-      columns_.erase(columns_.begin() + at);
-      headings_.erase(headings_.begin() + at);
-      widths_.erase(widths_.begin() + at);
+      size_t last = columns_.size();
+      for (size_t i = 1; i < columns_.size(); ++i)
+        if (!columns_[i].is_text()) last = i;
+      if (last == columns_.size()) break;
+      left_out.insert(left_out.begin(), columns_[last].heading);
+      columns_.erase(columns_.begin() + static_cast<ptrdiff_t>(last));
     }
     while (total_width() > width) {
-      size_t widest = widths_.size();
-      for (size_t i = 0; i < widths_.size(); ++i)
-        if (is_text(i) && (widest == widths_.size() || widths_[i] > widths_[widest])) widest = i;
-      if (widest == widths_.size() || widths_[widest] <= 1) break;
+      Column* widest = nullptr;
+      for (Column& column : columns_)
+        if (column.is_text() && (widest == nullptr || column.width > widest->width))
+          widest = &column;
+      if (widest == nullptr || widest->width <= 1) break;
       // Down to the second widest text at once would be unfair to it: one character at a time.
-      --widths_[widest];
+      --widest->width;
     }
     return left_out;
   }
 
-  [[nodiscard]] size_t size() const { return columns_.size(); }
-  [[nodiscard]] size_t column(size_t i) const { return columns_[i]; }
-  [[nodiscard]] const Field& field(size_t i) const { return schema_.declared()[columns_[i]]; }
-  [[nodiscard]] bool is_text(size_t i) const { return show_of(field(i)) == Show::text; }
-  [[nodiscard]] const std::string& heading(size_t i) const { return headings_[i]; }
-  [[nodiscard]] size_t width(size_t i) const { return widths_[i]; }
+  [[nodiscard]] std::span<const Column> columns() const { return columns_; }
 
  private:
   static constexpr size_t kBetween = 2;
@@ -116,65 +140,62 @@ class Widths final : public RowSink {
   [[nodiscard]] size_t total_width() const { return least_width(~size_t{0}); }
   // With texts of at most so many characters.
   [[nodiscard]] size_t least_width(size_t of_text) const {
-    size_t total = widths_.empty() ? 0 : kBetween * (widths_.size() - 1);
-    for (size_t i = 0; i < widths_.size(); ++i)
-      total += is_text(i) ? std::min(widths_[i], of_text) : widths_[i];
+    size_t total = columns_.empty() ? 0 : kBetween * (columns_.size() - 1);
+    for (const Column& column : columns_)
+      total += column.is_text() ? std::min(column.width, of_text) : column.width;
     return total;
   }
 
-  const TableSchema& schema_;
-  std::vector<size_t> columns_;
-  std::vector<std::string> headings_;
-  std::vector<size_t> widths_;
-  std::vector<uint64_t> largest_;  // number of each column so far
-  std::string shown_;              // a cell; a member so that its memory is reused
+  std::vector<Column> columns_;
+  CellText text_;
 };
 
 class TextLines final : public RowSink {
  public:
   TextLines(const Widths& widths, BlockWriter& out, std::string_view indent)
-      : widths_(widths), out_(out), indent_(indent) {}
+      : columns_(widths.columns()), out_(out), indent_(indent) {}
   void write_head() {
     if (screen().colour) out_.block() += "\x1b[1m";
-    write_line([this](std::string& line, size_t i) { line += widths_.heading(i); },
-               screen().colour ? "\x1b[0m" : "");
+    write_line(
+        [](const Widths::Column& column) {
+          return Shown{column.heading, count_characters(column.heading)};
+        },
+        screen().colour ? "\x1b[0m" : "");
   }
   void add(std::span<const TableCell> row) override {
-    write_line([&](std::string& line,
-                   size_t i) { append_on_screen(line, row[widths_.column(i)], widths_.field(i)); },
-               "");
+    write_line(
+        [&](const Widths::Column& column) {
+          return text_.show(row[column.declared], *column.field);
+        },
+        "");
   }
 
  private:
-  // append_cell(line, i) appends the text of the i-th shown column's cell.
-  template <typename AppendCell>
-  void write_line(AppendCell append_cell, std::string_view end) {
+  // show_cell(column) returns a column's cell, valid until the next call.
+  template <typename ShowCell>
+  void write_line(ShowCell show_cell, std::string_view end) {
     std::string& line = out_.block();
     line += indent_;
-    for (size_t i = 0; i < widths_.size(); ++i) {
-      if (i > 0) line += "  ";
-      const size_t begin = line.size();
-      append_cell(line, i);
-      const size_t length = count_characters(std::string_view(line).substr(begin));
-      const size_t width = widths_.width(i);
-      if (length > width) {  // only texts can be
-        const std::string shorter = elided(std::string_view(line).substr(begin), width);
-        line.replace(begin, std::string::npos, shorter);
+    for (const Widths::Column& column : columns_) {
+      if (&column != &columns_.front()) line += "  ";
+      const Shown shown = show_cell(column);
+      const size_t padding = column.width - std::min(column.width, shown.characters);
+      if (!column.is_text()) line.append(padding, ' ');
+      if (shown.characters > column.width) {  // only texts can be
+        line += elided(shown.text, column.width);
+      } else {
+        line += shown.text;
       }
-      const size_t padding = width > length ? width - length : 0;
-      if (!widths_.is_text(i)) {
-        line.insert(begin, padding, ' ');
-      } else if (i + 1 != widths_.size()) {
-        line.append(padding, ' ');
-      }
+      if (column.is_text() && &column != &columns_.back()) line.append(padding, ' ');
     }
     line += end;
     out_.write("\n");
   }
 
-  const Widths& widths_;
+  std::span<const Widths::Column> columns_;
   BlockWriter& out_;
   std::string_view indent_;
+  CellText text_;
 };
 
 }  // namespace

@@ -100,6 +100,11 @@ Table classes_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot
   for (const HeapShots::Shot& shot : shots) {
     auto [alive, gone] = heap_class_changes(before, shot.by_type);
     before = shot.by_type;
+    // Ties need names, which take longer to find than to compare sums: only those that may be
+    // shown.
+    keep_first_and_ties(alive, shown, [&in](const HeapClassChange& a, const HeapClassChange& b) {
+      return in.is_larger(a.now.sum, b.now.sum);
+    });
     std::vector<std::pair<HeapClassChange, std::string_view>> largest;
     largest.reserve(alive.size());
     for (const HeapClassChange& each : alive)

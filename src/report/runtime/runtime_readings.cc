@@ -141,8 +141,8 @@ std::string RuntimeReadings::thread_name(size_t stream_number) const {
 uint64_t RuntimeReadings::class_of(uint64_t type) const {
   // For mprof-report, a vtable that is used before its load event never has a class.
   if (options_.like_mprof && has_vtables_ && facts->early_types.used_early(type)) return 0;
-  const LoadedTypes::Type known = facts->types.describe(type);
-  return known.type == 0 ? type : known.type;
+  const uint64_t known = facts->types.class_of(type);
+  return known == 0 ? type : known;
 }
 
 std::string RuntimeReadings::type_name(uint64_t type) const {
@@ -152,14 +152,11 @@ std::string RuntimeReadings::type_name(uint64_t type) const {
   return "unresolved class " + address(type);
 }
 
-bool RuntimeReadings::comes_first(const HeapShots::TypeSum& a, std::string_view name_a,
-                                  const HeapShots::TypeSum& b, std::string_view name_b) const {
-  if (a.sum.*largest_ != b.sum.*largest_) return a.sum.*largest_ > b.sum.*largest_;
-  if (a.sum.bytes != b.sum.bytes) return a.sum.bytes > b.sum.bytes;
-  if (a.sum.objects != b.sum.objects) return a.sum.objects > b.sum.objects;
-  const auto names = name_a.empty() || name_b.empty() ? type_name(a.type) <=> type_name(b.type)
+bool RuntimeReadings::name_comes_first(uint64_t type_a, std::string_view name_a, uint64_t type_b,
+                                       std::string_view name_b) const {
+  const auto names = name_a.empty() || name_b.empty() ? type_name(type_a) <=> type_name(type_b)
                                                       : name_a <=> name_b;
-  return names != 0 ? names < 0 : a.type < b.type;
+  return names != 0 ? names < 0 : type_a < type_b;
 }
 
 std::string RuntimeReadings::stack_text(const StackTable& table, StackTable::Id stack) const {

@@ -123,7 +123,15 @@ class RuntimeReadings {
   // Orders classes by bytes or, on request, by objects, largest first; ties by type_name(). Names
   // are those of recorded_type_name().
   [[nodiscard]] bool comes_first(const HeapShots::TypeSum& a, std::string_view name_a,
-                                 const HeapShots::TypeSum& b, std::string_view name_b) const;
+                                 const HeapShots::TypeSum& b, std::string_view name_b) const {
+    if (is_larger(a.sum, b.sum)) return true;
+    return !is_larger(b.sum, a.sum) && name_comes_first(a.type, name_a, b.type, name_b);
+  }
+  // The same, without the order of ties.
+  [[nodiscard]] bool is_larger(const HeapShots::Sum& a, const HeapShots::Sum& b) const {
+    if (a.*largest_ != b.*largest_) return a.*largest_ > b.*largest_;
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.objects > b.objects;
+  }
 
   // "outer > inner"; for people the innermost frames.
   [[nodiscard]] std::string stack_text(const StackTable& table, StackTable::Id stack) const;
@@ -136,6 +144,8 @@ class RuntimeReadings {
 
  private:
   void read_facts(unsigned reads);
+  [[nodiscard]] bool name_comes_first(uint64_t type_a, std::string_view name_a, uint64_t type_b,
+                                      std::string_view name_b) const;
   // The log for the problems of a pass: only the first pass reports, later ones find the same.
   ProblemLog& log() { return std::exchange(read_, true) ? same_again_ : problems_; }
 
