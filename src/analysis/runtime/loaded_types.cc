@@ -18,7 +18,7 @@ void LoadedTypes::on(const LoadEvent& event) {
 void LoadedTypes::append(LoadedTypes&& next) {
   address_bits_ = std::min(address_bits_, next.address_bits_);
   for (auto& [id, theirs] : next.classes_) learn(classes_[id], std::move(theirs));
-  for (auto& [id, theirs] : next.vtables_) learn(vtables_[id], std::move(theirs));
+  for (const auto& [id, theirs] : next.vtables_) learn(vtables_[id], Vtable(theirs));
 }
 
 LoadedTypes::Type LoadedTypes::describe(uint64_t id) const {
