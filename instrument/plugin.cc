@@ -116,7 +116,10 @@ class SamplerAction : public clang::PluginASTAction {
     require_passes(compiler);
     clang::CodeGenOptions& code = compiler.getCodeGenOpts();
     traced_unit().is_active = true;
-    traced_unit().optimises_later = code.PrepareForLTO || code.PrepareForThinLTO;
+    const clang::frontend::ActionKind action = compiler.getFrontendOpts().ProgramAction;
+    traced_unit().optimises_later = code.PrepareForLTO || code.PrepareForThinLTO ||
+                                    action == clang::frontend::EmitBC ||
+                                    action == clang::frontend::EmitLLVM;
     // It says where debuggers find values of variables that calls have overwritten.
     if (traced_unit().options.line_tables) code.EmitCallSiteInfo = false;
     code.PassBuilderCallbacks.emplace_back(

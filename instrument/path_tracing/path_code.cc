@@ -49,7 +49,7 @@ class PathCode {
       late_ = late_variables(static_cast<std::uint32_t>(traced_.block_of_node.size()), edges);
     }
     // Insertion points, determined before any code is inserted.
-    if (traced_.marks_after_calls) mark_after_calls();
+    if (traced_.optimised_later) mark_after_calls();
     insert_variables();
     for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
       if (node != kEntryNode && node != kExitNode) insert_block_start(node);
@@ -60,8 +60,11 @@ class PathCode {
       insert_at_end(edge);
       has_end[edge.from] = true;
     }
-    for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
-      if (node != kExitNode && !has_end[node]) insert_block_end(node);
+    // The code generator of this process does not merge them.
+    if (traced_.optimised_later) {
+      for (std::uint32_t node = 0; node < traced_.block_of_node.size(); ++node) {
+        if (node != kExitNode && !has_end[node]) insert_block_end(node);
+      }
     }
     if (index_copy_ != nullptr) {
       llvm::DominatorTree dominators(traced_.function);
@@ -82,7 +85,13 @@ class PathCode {
     return begins_without_sum(edge) && edge.to != kExitNode &&
            (edge.is_back || late_.has_sum[edge.to]);
   }
+  // Whether the edge is the first on its way that leads to where readers need the index.
+  [[nodiscard]] bool sets_index(const NumberedEdge& edge) const {
+    return traced_.sets_late && !late_.has_ring[edge.from] && late_.has_ring[edge.to] &&
+           edge.to != kExitNode;
+  }
   [[nodiscard]] bool does_something(const NumberedEdge& edge) const {
+    if (sets_index(edge)) return true;
     if (begins_without_sum(edge)) return sets_sum(edge);
     return edge.completes || edge.repeats || edge.increment != 0;
   }
@@ -189,13 +198,16 @@ class PathCode {
   static Change move(llvm::Value* value, llvm::Value* variable, std::uint32_t node, Phase phase) {
     return {"movq", value, variable, node, phase};
   }
-  void increase_sum(llvm::IRBuilder<>& builder, std::uint64_t increment, std::uint32_t node) {
+  // `stores` come before it.
+  void increase_sum(llvm::IRBuilder<>& builder, llvm::SmallVector<Change, 2> stores,
+                    std::uint64_t increment, std::uint32_t node) {
     llvm::Value* const sum = sum_place(builder);
     if (is_x86_64_) {
-      change(builder, {{"addq", number(increment), sum, node, Phase::kSettled}}, true);
+      stores.push_back({"addq", number(increment), sum, node, Phase::kSettled});
+      change(builder, stores, true);
       return;
     }
-    emit_start(builder);
+    store(builder, stores);
     builder.CreateStore(increased(builder, sum, increment), sum, true);
     insert_position(builder, node, Phase::kSettled);
   }
@@ -280,8 +292,6 @@ class PathCode {
 
   void clear_ring(llvm::IRBuilder<>& builder) {
     builder.CreateStore(number(0), index_, true);
-    // The first path of a ring with sums says that it is the first.
-    if (has_sum_in_ring()) return;
     builder.CreateStore(number(~std::uint64_t{0}),
                         slot(builder, number(ring_->getNumElements() - 1)), true);
   }
@@ -342,29 +352,35 @@ class PathCode {
   void insert_edge(llvm::IRBuilder<>& builder, const NumberedEdge& edge) {
     // A block that ends the activation is still a position of the program.
     const std::uint32_t next = edge.to == kExitNode ? edge.from : edge.to;
+    llvm::SmallVector<Change, 2> changes;
+    // Readers of the edge's source ignore the index.
+    if (sets_index(edge)) {
+      const bool is_all =
+          !edge.is_back && (begins_without_sum(edge) ? !sets_sum(edge) : edge.increment == 0);
+      changes.push_back(move(number(0), index_, is_all ? next : edge.from, Phase::kSettled));
+      if (is_all || edge.is_back) store(builder, std::exchange(changes, {}));
+      if (is_all) return;
+    }
     if (sets_sum(edge)) {
       // Readers ignore the variables until the next position.
       const std::uint64_t known = late_.known_sum[edge.from];
-      if (late_.wants_ring[edge.to]) {
-        emit_start(builder);
-        clear_ring(builder);
-      }
       if (!edge.is_back) {
-        store(builder,
-              {move(number(known + edge.increment), sum_place(builder), next, Phase::kSettled)});
+        changes.push_back(
+            move(number(known + edge.increment), sum_place(builder), next, Phase::kSettled));
+        store(builder, changes);
         return;
       }
       emit_start(builder);
       builder.CreateStore(number(known), sum_place(builder), true);
     }
     if (edge.repeats) {
-      increase_sum(builder, kRepetition, next);
+      increase_sum(builder, {}, kRepetition, next);
     } else if (edge.is_back) {
       store_number(builder, edge.exit_increment, edge.increment, next);
     } else if (edge.completes) {
       store_number(builder, edge.increment, 0, next);
     } else {
-      increase_sum(builder, edge.increment, next);
+      increase_sum(builder, std::move(changes), edge.increment, next);
     }
   }
 

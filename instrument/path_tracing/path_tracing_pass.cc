@@ -1,5 +1,6 @@
 #include "path_tracing/path_tracing_pass.h"
 
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/TargetParser/Triple.h>
 
@@ -15,6 +16,7 @@
 #include "path_tracing/flow_record.h"
 #include "path_tracing/path_code.h"
 #include "path_tracing/path_metadata.h"
+#include "path_tracing/separate_returns.h"
 #include "path_tracing/variants.h"
 
 namespace telltale::instrument {
@@ -142,6 +144,9 @@ class PathTracing {
   }
 
   void instrument(llvm::Function& function, MechanismSet mechanisms, bool is_local) {
+    if ((mechanisms & kTracePaths) != 0 && is_optimised_ && !unit_.options.legacy_names &&
+        !unit_.optimises_later)
+      separate_returns(function);
     FlowRecord flow = flow_of(function, is_local);
     insert_coverage(function, mechanisms, unit_.options);
     if ((mechanisms & kTracePaths) != 0) trace(function, flow);
@@ -210,6 +215,17 @@ class PathTracing {
   std::uint64_t next_id_ = 0;  // ids of blocks are unique in an object file
 };
 
+// The code generator would otherwise merge equal ends of blocks, for example what returns restore:
+// no position could say which of the blocks runs.
+void keep_ends_of_blocks_apart() {
+  constexpr const char* kOption = "enable-tail-merge";
+  const auto& options = llvm::cl::getRegisteredOptions();
+  const auto found = options.find(kOption);
+  if (found == options.end()) return;
+  llvm::cl::Option* const option = found->second;
+  if (option->getNumOccurrences() == 0) option->addOccurrence(0, kOption, "false");
+}
+
 class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
  public:
   explicit PathTracingPass(llvm::OptimizationLevel level) : level_(level) {}
@@ -224,6 +240,7 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
     const llvm::DenseSet<const llvm::DILocalVariable*> variables =
         reduces ? declared_variables(module) : llvm::DenseSet<const llvm::DILocalVariable*>();
     PathTracing(module, traced_unit(), is_optimised).run();
+    keep_ends_of_blocks_apart();
     if (reduces) remove_variables_and_types(module, variables);
     return llvm::PreservedAnalyses::none();
   }

@@ -11,7 +11,7 @@ namespace telltale::instrument {
 struct TracedUnit {
   TraceOptions options;
   bool is_active = false;        // the pass has still to run
-  bool optimises_later = false;  // at link time, after the pass
+  bool optimises_later = false;  // another process does, after the pass, and generates the code
 };
 TracedUnit& traced_unit();
 
