@@ -120,10 +120,19 @@ class SamplerAction : public clang::PluginASTAction {
     traced_unit().optimises_later = code.PrepareForLTO || code.PrepareForThinLTO ||
                                     action == clang::frontend::EmitBC ||
                                     action == clang::frontend::EmitLLVM;
-    // It says where debuggers find values of variables that calls have overwritten.
-    if (traced_unit().options.line_tables) code.EmitCallSiteInfo = false;
+    if (traced_unit().options.line_tables) leave_to_debuggers(code);
     code.PassBuilderCallbacks.emplace_back(
         [](llvm::PassBuilder& builder) { register_path_tracing(builder); });
+  }
+
+  // Switches off debug information that only debuggers use, and that takes time: where the values
+  // of variables are that calls have overwritten, columns, and which instructions to stop at.
+  static void leave_to_debuggers(clang::CodeGenOptions& code) {
+    code.EmitCallSiteInfo = false;
+    code.DebugColumnInfo = false;
+#if CLANG_VERSION_MAJOR > 19
+    code.DebugKeyInstructions = false;
+#endif
   }
 
   static void require_passes(const clang::CompilerInstance& compiler) {

@@ -215,15 +215,12 @@ class PathTracing {
   std::uint64_t next_id_ = 0;  // ids of blocks are unique in an object file
 };
 
-// The code generator would otherwise merge equal ends of blocks, for example what returns restore:
-// no position could say which of the blocks runs.
-void keep_ends_of_blocks_apart() {
-  constexpr const char* kOption = "enable-tail-merge";
+// Sets an option of the code generator, which runs later in this process, unless the user does.
+void set_option(llvm::StringRef name, llvm::StringRef value) {
   const auto& options = llvm::cl::getRegisteredOptions();
-  const auto found = options.find(kOption);
-  if (found == options.end()) return;
-  llvm::cl::Option* const option = found->second;
-  if (option->getNumOccurrences() == 0) option->addOccurrence(0, kOption, "false");
+  const auto found = options.find(name);
+  if (found != options.end() && found->second->getNumOccurrences() == 0)
+    found->second->addOccurrence(0, name, value);
 }
 
 class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
@@ -240,8 +237,15 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
     const llvm::DenseSet<const llvm::DILocalVariable*> variables =
         reduces ? declared_variables(module) : llvm::DenseSet<const llvm::DILocalVariable*>();
     PathTracing(module, traced_unit(), is_optimised).run();
-    keep_ends_of_blocks_apart();
-    if (reduces) remove_variables_and_types(module, variables);
+    // The code generator would merge equal ends of blocks, for example what restores registers
+    // before a return: no position could say which of the blocks runs.
+    set_option("enable-tail-merge", "false");
+    if (reduces) {
+      remove_variables_and_types(module, variables);
+      // It would follow each value through registers, in case that a variable has it. The other
+      // algorithm looks at variables first.
+      set_option("experimental-debug-variable-locations", "false");
+    }
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's

@@ -1,5 +1,6 @@
 """telltale-cc --trace: the sections of programs that it builds (docs/formats/csi.md), and the programs' own behaviour."""
 import platform
+import re
 import unittest
 
 from ir_checks import IrCase
@@ -67,6 +68,15 @@ class Sections(TraceCase):
             self.assertIsNone(section(program, ".debug_PT"))
             self.assertIsNone(section(program, ".debug_telltale_paths"))
 
+    @unittest.skipUnless(platform.machine() == "x86_64", "looks at instructions of x86-64")
+    def test_calls_before_a_shared_return_become_jumps(self):
+        for release in RELEASES:
+            with self.subTest(release=release):
+                program = self.trace(release, "-O2", PROGRAMS / "control_flow.c")
+                code = run("objdump", "-d", "--no-show-raw-insn", "--disassemble=either", program).stdout
+                self.assertEqual(set(re.findall(r"jmp +\w+ <(\w+)>", code)), {"cases", "irreducible"})
+                self.assertNotIn("call", code)
+
     def test_csi_cc_is_the_same_program(self):
         done = run(BINARY_DIR / "libexec/telltale/csi-cc", "--trace", "pt.schema", "-fno-builtin", PROGRAMS / "manual.c", "-o",
                    self.path("program"))
@@ -77,6 +87,9 @@ class Sections(TraceCase):
 class Ir(IrCase):
     def test_a_loop_with_a_conditional_back_edge(self):
         self.check_ir(PROGRAMS / "ir/loop.c")
+
+    def test_the_index_is_set_before_the_first_loop(self):
+        self.check_ir(PROGRAMS / "ir/index_before_loop.c")
 
     def test_calls_share_no_landing_pad(self):
         self.check_ir(PROGRAMS / "ir/landing_pads.cc")
@@ -111,7 +124,7 @@ class EveryInstruction(TraceCase):
     def test_every_kind_of_control_flow(self):
         self.check(PROGRAMS / "control_flow.c",
                    {"loops", "cases", "irreducible", "recursive", "variable_array", "self_loop", "jumping", "computed",
-                    "variadic", "tail_a", "tail_b", "leave"}, ("-O0", "-O1", "-O2"), repeats=True)
+                    "variadic", "tail_a", "tail_b", "either", "leave"}, ("-O0", "-O1", "-O2"), repeats=True)
 
     def test_exceptions(self):
         self.check(PROGRAMS / "exceptions.cc", {"_Z7catchesi", "_Z6throwsi"}, ("-O0", "-O2"), wraps=False)

@@ -135,6 +135,18 @@ NOINLINE int tail_a(int n) {
   __attribute__((musttail)) return tail_b(n - 1);
 }
 
+// Calls before a return that they share.
+NOINLINE int either(int n) {
+  int result;
+  if (n & 1) {
+    result = cases(n);
+  } else {
+    sink = n;
+    result = irreducible(n);
+  }
+  return result;
+}
+
 NOINLINE void leave(int status) {
   if (status) sink = status;
   _exit(status);
@@ -147,6 +159,6 @@ int main(int argc, char** argv) {
   sum += variadic("iddi-iiiiiid", 1, 2.0, 3.0, 4, 5, 6, 7, 8, 9, 10, 11.0) + variadic("i", 12);
   sum += irreducible(6) + irreducible(7) + recursive(6) + variable_array(9) + self_loop(14) + jumping(1) + jumping(argc + 3);
   static const unsigned char kCode[] = {0, 1, 1, 2, 0, 3, 1, 1, 4};
-  sum += computed(kCode) + tail_a(5);
+  sum += computed(kCode) + tail_a(5) + either(6) + either(7);
   leave(sum & 127);
 }
