@@ -77,10 +77,6 @@ class CrashPoints(SamplerCase):
         program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O2", PROGRAMS / "jumps_away.c")
         self.compare(program, [], self.folder, 40, seed=3, steps=20_000)
 
-    def test_paths_that_are_cut_before_any_loop(self):
-        program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O2", PROGRAMS / "many_ways.c")
-        self.compare(program, [], self.folder, 200, seed=3, steps=20_000)
-
     def test_after_a_library_called_a_function(self):
         # Its return is the last that is seen of the program, while the library calls others deeper in the stack.
         program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O2", PROGRAMS / "called_by_exit.c")

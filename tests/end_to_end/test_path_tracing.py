@@ -91,6 +91,9 @@ class Ir(IrCase):
     def test_the_index_is_set_before_the_first_loop(self):
         self.check_ir(PROGRAMS / "ir/index_before_loop.c")
 
+    def test_the_index_is_set_before_the_first_cut(self):
+        self.check_ir(PROGRAMS / "ir/index_before_cut.c")
+
     def test_calls_share_no_landing_pad(self):
         self.check_ir(PROGRAMS / "ir/landing_pads.cc")
 
