@@ -12,7 +12,8 @@ namespace telltale::sampler {
 
 inline uint64_t bytes_written = 0;  // by all writers, for ProgressTimeout
 
-// Discards everything after a write that fails.
+// Discards everything after a write that fails. What is not called for each character is not inlined:
+// every instrumented program contains this code.
 class Writer {
  public:
   explicit Writer(int descriptor) : Writer(descriptor, own_, sizeof(own_)) {}
@@ -28,10 +29,10 @@ class Writer {
     if (used_ == size_) flush();
     buffer_[used_++] = c;
   }
-  void put(const char* text) {
+  [[gnu::noinline]] void put(const char* text) {
     while (*text != 0) put(*text++);
   }
-  void put(const char* bytes, size_t count) {
+  [[gnu::noinline]] void put(const char* bytes, size_t count) {
     while (count > 0) {
       if (used_ == size_) flush();
       const size_t fits = count < size_ - used_ ? count : size_ - used_;
@@ -41,7 +42,7 @@ class Writer {
       count -= fits;
     }
   }
-  void decimal(uint64_t number) {
+  [[gnu::noinline]] void decimal(uint64_t number) {
     if (number < 10) return put(static_cast<char>('0' + number));
     char digits[20];
     int count = 0;
@@ -51,7 +52,7 @@ class Writer {
     } while (number != 0);
     while (count > 0) put(digits[--count]);
   }
-  void hex(uint64_t number) {
+  [[gnu::noinline]] void hex(uint64_t number) {
     bool started = false;
     for (int shift = 60; shift >= 0; shift -= 4) {
       const unsigned digit = number >> shift & 15;
@@ -59,11 +60,11 @@ class Writer {
       if (started) put("0123456789abcdef"[digit]);
     }
   }
-  void byte(uint8_t value) {
+  [[gnu::noinline]] void byte(uint8_t value) {
     put("0123456789abcdef"[value >> 4]);
     put("0123456789abcdef"[value & 15]);
   }
-  void flush() {
+  [[gnu::noinline]] void flush() {
     const char* from = buffer_;
     while (used_ > 0 && !failed_) {
       const ssize_t written = ::write(descriptor_, from, used_);
