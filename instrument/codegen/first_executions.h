@@ -18,7 +18,9 @@ class FirstExecutions {
   [[nodiscard]] bool are_observed() const { return tables_.observes_first(); }
 
   llvm::GlobalVariable* make_budget();
-  // Emits an i1: is something left of the budget?
+  // Emits an i8: what is left of the budget.
+  llvm::LoadInst* emit_load(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget);
+  // Emits an i1: is something left?
   llvm::Value* emit_is_left(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget);
   // Emits code that takes one from a budget that was not 0. Threads may take the same one.
   void emit_take(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget);
@@ -31,8 +33,6 @@ class FirstExecutions {
   [[nodiscard]] std::size_t budget_count() const { return budgets_.size(); }
 
  private:
-  llvm::LoadInst* emit_load(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget);
-
   CounterTables& tables_;
   std::vector<llvm::GlobalVariable*> budgets_;
 };

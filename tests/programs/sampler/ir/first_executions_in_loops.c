@@ -1,5 +1,6 @@
 // The first executions of a loop are observed in its first regions. Its blocks have no budgets of their own, however many
-// hotter loops the function has, and the functions that it calls do not compare theirs. Code behind loops has budgets.
+// hotter loops the function has, and the functions that it calls do not compare theirs. Code behind loops has budgets,
+// and leads to the slow copy.
 // FLAGS: -w -fsampler-scheme=branches -fsampler-adaptive -fthreads
 int number_of(int i);
 void report(int found);
@@ -7,20 +8,26 @@ void report(int found);
 // CHECK-LABEL: define{{.*}} i32 @search(
 // CHECK-NOT: {{^}}telltale.rare
 // CHECK: call i32 @hash.fast({{.*}}, i1 true)
-// CHECK-NOT: {{^}}telltale.rare
-// CHECK: {{^}}telltale.rare{{.*}} preds = %for.end
-// CHECK-NOT: {{^}}telltale.rare
+// CHECK-NOT: label %telltale.first
+// CHECK: {{^}}for.end:
+// CHECK-NEXT: br label %[[FIRST:telltale.first[0-9]*]]
 // CHECK: call i32 @hash.fast({{.*}}, i1 true)
-// CHECK-NOT: {{^}}telltale.rare
-// CHECK: {{^}}telltale.rare{{.*}} preds = %for.end
-// CHECK-NOT: {{^}}telltale.rare
-// CHECK: {{^}}telltale.rare{{.*}} preds = %for.end
-// CHECK-NOT: {{^}}telltale.rare
-// CHECK: {{^}}telltale.rare{{.*}} preds = %for.end
-// CHECK-NOT: {{^}}telltale.rare
-// CHECK: {{^}}telltale.rare{{.*}} preds = %sw.epilog
-// CHECK-NOT: {{^}}telltale.rare
-// CHECK: {{^}}telltale.rare{{.*}} preds = %if.then
+// CHECK-NOT: label %telltale.first
+// CHECK: {{^}}for.end33:
+// CHECK-NEXT: br label %telltale.first
+// CHECK: {{^}}sw.epilog:
+// CHECK-NOT: label %telltale.first
+// CHECK: {{^}}telltale.body.slow:
+// After an observed region, a series may go on.
+// CHECK: {{^}}telltale.series{{.*}}:
+// CHECK: load i32, ptr %telltale.series
+// The check behind a loop leads to the slow copy of the code there.
+// CHECK: {{^}}[[FIRST]]:
+// CHECK: load atomic i8, ptr {{.*}}budgets
+// CHECK: mul i32 %{{[0-9]+}}, 8
+// CHECK-NEXT: store i32 %{{[0-9]+}}, ptr %telltale.series
+// CHECK: store i64 1, ptr %telltale.bank
+// CHECK-NEXT: br label %for.end.slow
 // CHECK-NOT: {{^}}telltale.rare
 
 // CHECK-LABEL: define{{.*}} i32 @hash.fast(

@@ -18,8 +18,13 @@ int find(const int *values, int n) {
 // CHECK: {{^}}while.body.again{{[0-9]+}}:
 // CHECK: br label %telltale.
 // CHECK-NOT: while.body.again{{[0-9]+}}:
-// The slow copy counts both branches in each iteration.
-// CHECK: {{^}}while.cond.slow:
-// CHECK-COUNT-8: call void asm sideeffect "incq $0"
+// The slow copy has the code of one iteration, and a counter: a region has four iterations however it gets into the loop.
+// CHECK: {{^}}telltale.enter:
+// CHECK-NEXT: store i32 3, ptr %telltale.iterations
+// CHECK-NEXT: br label %while.cond.slow
+// CHECK: {{^}}telltale.next:{{.*}} preds = %while.body.slow
+// CHECK: br i1 %{{.*}}, label %telltale.end, label %telltale.again
+// CHECK: {{^}}while.cond.slow:{{.*}} preds = %telltale.again, %telltale.enter{{$}}
+// CHECK-COUNT-2: call void asm sideeffect "incq $0"
 // CHECK-NOT: incq
 // CHECK-LABEL: define internal preserve_mostcc i1 @telltale.sampler.due(

@@ -1,0 +1,45 @@
+// Which regions of a function with both copies are observed because few have been
+// (-fsampler-adaptive), beside those in the sample.
+#pragma once
+
+#include <llvm/IR/Function.h>
+#include <llvm/IR/IRBuilder.h>
+
+#include <vector>
+
+#include "codegen/first_executions.h"
+
+namespace telltale::instrument {
+
+class FirstRegions {
+ public:
+  // With `observes_following`, each such region starts a series: the next ones are observed, too,
+  // as long as control stays in the slow copy.
+  FirstRegions(llvm::Function& function, FirstExecutions& first, bool observes_following);
+
+  // The variable that holds the bank of the region that is being observed, an i64.
+  [[nodiscard]] llvm::AllocaInst* bank() const { return bank_; }
+
+  // Makes a block that leads to `slow` if a budget, its own, is left, otherwise to `fast`. With
+  // `takes_all` it uses up the budget.
+  llvm::BasicBlock* make_check(llvm::BasicBlock* slow, llvm::BasicBlock* fast, bool takes_all);
+  // Makes a block that leads to `slow` if a series is not over, otherwise to `other`.
+  llvm::BasicBlock* make_series_check(llvm::BasicBlock* slow, llvm::BasicBlock* other);
+  [[nodiscard]] bool observes_following() const { return series_ != nullptr; }
+
+  // Inserts such a budget's check at the beginning of `block`.
+  void insert_check(llvm::BasicBlock* block, llvm::BasicBlock* slow);
+
+ private:
+  llvm::BasicBlock* make_block(const char* name);
+
+  llvm::Function& function_;
+  FirstExecutions& first_;
+  llvm::AllocaInst* bank_;
+  llvm::AllocaInst* series_ = nullptr;  // how many further regions to observe, an i32
+};
+
+// The blocks that follow the function's loops.
+std::vector<llvm::BasicBlock*> blocks_after_loops(llvm::Function& function);
+
+}  // namespace telltale::instrument
