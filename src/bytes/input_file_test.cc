@@ -20,6 +20,7 @@
 #include "bytes/byte_source.h"
 #include "bytes/spool.h"
 #include "support/compressed.h"
+#include "support/sanitized.h"
 
 namespace telltale {
 namespace {
@@ -27,18 +28,6 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#else
-constexpr bool kSanitized = false;
-#endif
 
 constexpr size_t kMiB = size_t{1} << 20;
 
@@ -263,7 +252,7 @@ TEST_F(InputFileTest, ZstdWindowIsLimited) {
 int in_small_process(const std::function<int()>& work) {
   const pid_t child = ::fork();
   if (child == 0) {
-    if (!kSanitized) {
+    if (!testing::kSanitized) {
       const rlimit space{512 * kMiB, 512 * kMiB};
       ::setrlimit(RLIMIT_AS, &space);
     }

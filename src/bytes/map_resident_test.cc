@@ -12,22 +12,10 @@
 #include <vector>
 
 #include "bytes/cursor.h"
+#include "support/sanitized.h"
 
 namespace telltale {
 namespace {
-
-// Sanitizers keep notes about memory, and take page faults for these.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool kSanitized = true;
-#else
-constexpr bool kSanitized = false;
-#endif
-#else
-constexpr bool kSanitized = false;
-#endif
 
 uint64_t sum_of(Bytes bytes) {
   uint64_t sum = 0;
@@ -61,7 +49,7 @@ TEST(MapResident, AFileInMemoryIsReadWithoutPageFaults) {
   const long faults = page_faults() - before;
   EXPECT_EQ(sum, sum_of(content));
   // A page fault maps 2 MiB at most, so there would be 16 or more.
-  if (populates && !kSanitized) {
+  if (populates && !testing::kSanitized) {
     EXPECT_LT(faults, 4);
   }
   ::munmap(mapped, content.size());
