@@ -24,7 +24,3 @@ find_library(TELLTALE_DEFLATE deflate REQUIRED)
 # libmd is needed for one object of the static library: a shared one takes longer to load.
 find_path(TELLTALE_MD_INCLUDE sha2.h REQUIRED)
 find_library(TELLTALE_MD NAMES libmd.a REQUIRED)
-if(TELLTALE_TESTS)
-  find_package(GTest REQUIRED)
-  include(GoogleTest)
-endif()

@@ -321,7 +321,7 @@ class StoreCase(unittest.TestCase):
 
 
 class IsolateTest(StoreCase):
-    times = 200
+    times = 80
 
     def test_the_answer_is_that_of_the_study(self):
         study = self.isolate(self.study, "--program", self.program)
@@ -333,18 +333,18 @@ class IsolateTest(StoreCase):
         self.assertEqual(store["rows"], self.answer["rows"])  # the store has a copy of the program
         labels = [row["label"] for row in table(self.study)]
         self.assertEqual((study["runs"]["failing"], study["runs"]["successful"]), (labels.count("failed"), labels.count("passed")))
-        self.assertEqual(labels.count("failed"), 100)
+        self.assertEqual(labels.count("failed"), 40)
 
     def test_the_cause_is_named(self):
         """Once, of all failing runs, by its path; the sampled branches have seen it in some."""
         (row, *_) = self.answer["rows"]
-        self.assertEqual((row["true_in_failing"], row["true_in_successful"]), (100, 0))
+        self.assertEqual((row["true_in_failing"], row["true_in_successful"]), (40, 0))
         equal = {(each["scheme"], each["predicate"]) for each in (row, *row["same"])}
         wrong = next(number for number, line in enumerate(GRADED.read_text().splitlines(), 1) if "mode == 7" in line)
         self.assertTrue(any(scheme in ("paths", "last-path", "lines-of-call") for scheme, _ in equal), equal)
         document = self.isolate(self.store, "--all", "--filter", "none")
         branches = {(row["predicate"], row["true_in_successful"]): row["true_in_failing"] for row in document["rows"] if row["line"] == wrong and row["scheme"] == "branches"}
-        self.assertTrue(0 < branches["mode == 7 is TRUE", 0] < 100, branches)
+        self.assertTrue(0 < branches["mode == 7 is TRUE", 0] < 40, branches)
 
     def test_path_files_are_decoded_once(self):
         without = {**os.environ, "TELLTALE_DUCKDB": "/nonexistent.so"}  # nothing else can read the files
