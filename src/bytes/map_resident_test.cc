@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -34,12 +35,12 @@ long page_faults() {
 TEST(MapResident, AFileInMemoryIsReadWithoutPageFaults) {
   std::vector<std::byte> content((size_t{33} << 20) + 5);
   for (size_t i = 0; i < content.size(); ++i) content[i] = static_cast<std::byte>(i * 7);
-  std::FILE* const file = std::tmpfile();
-  ASSERT_NE(file, nullptr);
-  ASSERT_EQ(std::fwrite(content.data(), 1, content.size(), file), content.size());
-  ASSERT_EQ(std::fflush(file), 0);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
+  ASSERT_TRUE(file);
+  ASSERT_EQ(std::fwrite(content.data(), 1, content.size(), file.get()), content.size());
+  ASSERT_EQ(std::fflush(file.get()), 0);
   void* const mapped =
-      ::mmap(nullptr, content.size(), PROT_READ, MAP_PRIVATE, ::fileno(file), /*offset=*/0);
+      ::mmap(nullptr, content.size(), PROT_READ, MAP_PRIVATE, ::fileno(file.get()), /*offset=*/0);
   ASSERT_NE(mapped, MAP_FAILED);
   const bool populates = ::madvise(mapped, 1, MADV_POPULATE_READ) == 0;
   const Bytes bytes(static_cast<const std::byte*>(mapped), content.size());
@@ -53,7 +54,6 @@ TEST(MapResident, AFileInMemoryIsReadWithoutPageFaults) {
     EXPECT_LT(faults, 4);
   }
   ::munmap(mapped, content.size());
-  std::fclose(file);
 }
 
 #endif

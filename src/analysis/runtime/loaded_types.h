@@ -63,7 +63,7 @@ class LoadedTypes {
   template <typename Meaning>
   void learn(Meaning& known, Meaning&& other) const {
     const bool earlier = other.place < known.place;
-    if (!known.known || (first_wins_ ? earlier : !earlier)) known = std::move(other);
+    if (!known.known || (first_wins_ ? earlier : !earlier)) known = std::forward<Meaning>(other);
   }
 
   bool first_wins_;
