@@ -1,15 +1,16 @@
-# All unit tests, and with TELLTALE_FUZZ all fuzz targets: what `./dev test` builds with sanitizers.
-add_custom_target(telltale_unit_tests)
+# The programs with unit tests and, with TELLTALE_FUZZ, the fuzz targets: what `./dev test` builds with sanitizers.
+add_custom_target(telltale_test_programs)
 if(TELLTALE_TESTS)
   find_package(GTest REQUIRED)
   include(GoogleTest)
 endif()
 
-# telltale_unit_tests(TARGET NAME [ALONE]): the target's tests are unit.NAME.SUITE.TEST of ctest, a process each. With sanitizers,
-# whose start takes longer than most tests, they are four processes; ALONE: not these, which read settings once in a process.
-# The time is generous: a test with sanitizers that takes a minute took more than five on a machine with six times its load.
+# telltale_unit_tests(TARGET NAME [ALONE]) registers the tests of a program with ctest, as unit.NAME.SUITE.TEST. Each runs in a
+# process of its own. With sanitizers, a process takes longer to start than most tests take; there the program runs four times,
+# with a quarter of its tests each, unless ALONE is given: for tests that fail if another one ran in their process.
+# The time limits are generous: with sanitizers and under heavy load, a test of one minute took more than five.
 function(telltale_unit_tests target name)
-  add_dependencies(telltale_unit_tests ${target})
+  add_dependencies(telltale_test_programs ${target})
   if(NOT TELLTALE_SANITIZE OR "ALONE" IN_LIST ARGN)
     gtest_discover_tests(${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60
                          TEST_PREFIX unit.${name}. PROPERTIES TIMEOUT 1200 LABELS unit)

@@ -13,7 +13,8 @@
 namespace telltale::instrument {
 namespace {
 
-// Copies of more instructions than an increment and a jump take would make programs larger.
+// About as many instructions as an increment and a jump take: larger clones would make programs
+// larger.
 constexpr unsigned kMostCopied = 4;
 
 bool can_be_copied(const llvm::BasicBlock& block) {
@@ -50,7 +51,7 @@ std::vector<std::pair<llvm::Instruction*, unsigned>> edges_to(llvm::BasicBlock& 
   return edges;
 }
 
-// A copy of the block for this edge from the predecessor.
+// Clones the block for one successor edge of `branch`.
 void copy_for(llvm::BasicBlock& block, llvm::Instruction& branch, unsigned successor) {
   llvm::BasicBlock* const predecessor = branch.getParent();
   llvm::ValueToValueMapTy copies;

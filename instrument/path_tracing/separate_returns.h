@@ -1,13 +1,13 @@
-// Removes the joins of the control flow graph at the function's returns.
+// Duplicates short return blocks, so that paths do not join before them.
 #pragma once
 
 #include <llvm/IR/Function.h>
 
 namespace telltale::instrument {
 
-// Gives each edge into a short block that returns a block of its own. Then no edge into it needs an
-// increment, and a call before it can become a jump again: the code generator would make the copies
-// itself, but not of blocks with positions.
+// Clones each short block that returns, once for each edge that leads to it. The edges then need no
+// increments, and a call before the return can become a tail call. Without path tracing, the code
+// generator clones such blocks itself, but not if they begin with the assembly of a position.
 void separate_returns(llvm::Function& function);
 
 }  // namespace telltale::instrument

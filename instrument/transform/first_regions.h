@@ -1,5 +1,5 @@
-// Which regions of a function with both copies are observed because few have been
-// (-fsampler-adaptive), beside those in the sample.
+// Emits the checks that decide which regions of a function with both copies are observed in
+// addition to the sample, because few have been observed so far (-fsampler-adaptive).
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -20,10 +20,10 @@ class FirstRegions {
   // The variable that holds the bank of the region that is being observed, an i64.
   [[nodiscard]] llvm::AllocaInst* bank() const { return bank_; }
 
-  // Makes a block that leads to `slow` if a budget, its own, is left, otherwise to `fast`. With
-  // `takes_all` it uses up the budget.
+  // Makes a block with a budget of its own: it branches to `slow` if something is left of the
+  // budget, otherwise to `fast`. With `takes_all`, the first branch to `slow` uses up the budget.
   llvm::BasicBlock* make_check(llvm::BasicBlock* slow, llvm::BasicBlock* fast, bool takes_all);
-  // Makes a block that leads to `slow` if a series is not over, otherwise to `other`.
+  // Makes a block that branches to `slow` while a series goes on, otherwise to `other`.
   llvm::BasicBlock* make_series_check(llvm::BasicBlock* slow, llvm::BasicBlock* other);
   [[nodiscard]] bool observes_following() const { return series_ != nullptr; }
 

@@ -24,9 +24,10 @@ struct UnrolledLoop {
 std::vector<UnrolledLoop> unroll_small_loops(llvm::Function& function, const TranslationUnit& unit,
                                              const std::function<bool(const llvm::Loop&)>& wants);
 
-// Rolls the slow copy of such a loop up again: a counter ends the region after as many iterations
-// as the fast copy has, where `region_end` follows. Observations are far more code than iterations
-// are. Returns the block through which a region enters the slow copy. `counter` is an i32 variable.
+// Reduces the slow copy of such a loop to one iteration, because observations take far more code
+// than the loop itself. After as many iterations as the fast copy has, the region ends: `counter`,
+// an i32 variable, counts them, and control continues at `region_end`. Returns the block through
+// which a region enters the slow copy.
 llvm::BasicBlock* roll_up_slow_copy(const UnrolledLoop& loop, BodyClones& clones,
                                     llvm::AllocaInst& counter, llvm::BasicBlock* region_end);
 

@@ -266,7 +266,7 @@ class RegionSampler {
     }
   }
 
-  // Control gets to `region_end` of an unrolled loop when its slow copy has made all iterations.
+  // After the last iteration in the slow copy of an unrolled loop, its region ends: region_ends_.
   void roll_up_slow_copies() {
     llvm::AllocaInst* counter = nullptr;
     for (const UnrolledLoop& loop : unrolled_loops_) {
@@ -288,7 +288,8 @@ class RegionSampler {
     return found != slow_entries_.end() ? found->second : clones_.slow_clone(header);
   }
 
-  // The first observed regions end with the loops, and the fast copy goes on behind them.
+  // The first observed regions end at the exits of loops; without a check there, the fast copy
+  // executes the code after the loop.
   void find_places_after_loops() {
     for (BasicBlock* const block : blocks_after_loops(function_)) {
       if (!block->isEHPad() && !block->hasAddressTaken() && !headers_.contains(block) &&

@@ -12,8 +12,8 @@ namespace telltale::sampler {
 
 inline uint64_t bytes_written = 0;  // by all writers, for ProgressTimeout
 
-// Discards everything after a write that fails. What is not called for each character is not
-// inlined: every instrumented program contains this code.
+// Discards all output after a failed write. Only what is called for each character is inlined,
+// because every instrumented program contains this code.
 class Writer {
  public:
   explicit Writer(int descriptor) : Writer(descriptor, own_, sizeof(own_)) {}

@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <new>
 #include <type_traits>
@@ -18,7 +19,6 @@ class ZeroedArray {
  public:
   // REQUIRES: size * sizeof(Value) does not overflow.
   explicit ZeroedArray(size_t size) : size_(size) {
-    if (size == 0) return;
     void* const memory = ::mmap(nullptr, bytes(), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, /*fd=*/-1, /*offset=*/0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
@@ -41,7 +41,8 @@ class ZeroedArray {
   const Value& operator[](size_t i) const { return values_[i]; }
 
  private:
-  [[nodiscard]] size_t bytes() const { return size_ * sizeof(Value); }
+  // At least one, because no mapping is empty.
+  [[nodiscard]] size_t bytes() const { return std::max(size_ * sizeof(Value), size_t{1}); }
   Value* values_ = nullptr;
   size_t size_;
 };

@@ -4,10 +4,10 @@
 
 namespace telltale {
 
-// Maps the pages of a mapped file that are in memory, on all cores. Otherwise a page fault maps 64
-// KiB each time, which takes longer; and whoever looks at the headers of a file's buffers, before
-// threads share the work, takes all these faults. Pages that are not in memory are left alone: they
-// are read when they are needed. Without effect on bytes that are not mapped from a file.
+// Populates the page table for those parts of a mapped file that are in the page cache, on all
+// cores. Otherwise the thread that scans a file for its buffers, before the others get any, takes a
+// page fault for every 64 KiB. Parts that are not in the page cache are left alone: they are read
+// from disk when they are needed. Other memory than mapped files keeps its contents.
 void map_resident(Bytes bytes);
 
 }  // namespace telltale

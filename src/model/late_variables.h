@@ -13,8 +13,7 @@ namespace telltale {
 struct LateVariables {
   std::vector<bool> has_sum;  // false: a single way leads here, on which the sum is known_sum
   std::vector<std::uint64_t> known_sum;
-  std::vector<bool> has_ring;    // false: no edge that stores a number leads here
-  std::vector<bool> wants_ring;  // the ring has, or will have, values on some way through this node
+  std::vector<bool> has_ring;  // false: no edge that stores a number leads here
 };
 // `edges` of the graph as in `.debug_PT`, with nodes below `node_count`.
 LateVariables late_variables(std::uint32_t node_count, std::span<const PathEdge> edges);

@@ -1,6 +1,6 @@
 // The first executions of a loop are observed in its first regions. Its blocks have no budgets of their own, however many
-// hotter loops the function has, and the functions that it calls do not compare theirs. Code behind loops has budgets,
-// and leads to the slow copy.
+// hotter loops the function has, and the functions that it calls do not compare theirs. Code after loops has budgets,
+// and a check that can branch to its slow copy.
 // FLAGS: -w -fsampler-scheme=branches -fsampler-adaptive -fthreads
 int number_of(int i);
 void report(int found);
