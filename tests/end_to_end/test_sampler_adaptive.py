@@ -91,6 +91,16 @@ class Adaptive(SamplerCase):
             self.assertEqual(reached(samples(self.report)), set())
             self.assertEqual(first_of(self.report), [])
 
+    def test_a_report_of_first_executions_alone_says_so(self):
+        program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *SELDOM)
+        self.run_reported(program, "1", SAMPLER_SPARSITY="1000000", SAMPLER_SEED="1")
+        self.assertEqual(reached(tables(without_first(self.report), "samples")), set())
+        self.assertIn("the sample is empty: only first executions", telltale("resolve", self.report).stderr)
+        text = self.report.read_text()
+        head, first = text[:text.index('<report id="first-samples"')], text[text.index('<report id="first-samples"'):]
+        self.report.write_text(head + re.sub(r"^[\d\t]+$", lambda row: re.sub(r"\d+", "0", row[0]), first, flags=re.MULTILINE))
+        self.assertIn("nothing was observed", telltale("resolve", self.report).stderr)
+
     def test_the_number_of_first_executions_can_be_set(self):
         program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", "-O2", "-fsampler-scheme=function-entries",
                         "-fsampler-scheme=branches", PROGRAMS / "seldom_reached.c")

@@ -8,6 +8,7 @@
 #include "formats/sampler/cfg.h"
 #include "formats/sampler/recognise.h"
 #include "formats/sampler/tag.h"
+#include "formats/sampler/wire.h"
 #include "program/static_sections.h"
 
 namespace telltale {
@@ -15,6 +16,16 @@ namespace {
 
 using sampler::ReportItem;
 using sampler::RowTally;
+
+// Whether a count of a report `first-samples` is not 0. That report has no bounds.
+bool has_first_executions(const SamplerReports::Subreport& subreport) {
+  if (subreport.id != sampler::kFirstSamplesReport) return false;
+  bool in_tag = false;
+  return std::ranges::any_of(subreport.text, [&](char c) {
+    if (c == '<' || c == '>') in_tag = c == '<';
+    return !in_tag && c >= '1' && c <= '9';
+  });
+}
 
 SiteScheme describe(const sampler::SchemeLayout& layout) {
   SiteScheme scheme;
@@ -351,6 +362,8 @@ std::string_view SamplerReports::nothing_observed() const {
     any_rows = any_rows || section.reported_rows != 0;
   }
   if (!any_rows) return {};
+  if (std::ranges::any_of(subreports_, has_first_executions))
+    return "the sample is empty: only first executions were observed, which `isolate` uses";
   return "nothing was observed: a program that samples needs SAMPLER_SPARSITY in its environment";
 }
 

@@ -78,7 +78,7 @@ class SamplerReports {
   [[nodiscard]] uint64_t unresolved_problems() const { return unresolved_problems_; }
   // Units of the programs without samples in any report.
   [[nodiscard]] uint64_t unreported_units() const;
-  // If there are samples but nothing was observed, a text that explains it; otherwise empty.
+  // If there are samples, but none has an observation, a text that explains it; otherwise empty.
   [[nodiscard]] std::string_view nothing_observed() const;
   // Sections whose number of rows differs from the program's number of sites.
   [[nodiscard]] uint64_t uneven_sections() const { return uneven_; }
