@@ -44,6 +44,11 @@ class Trace:
         else:
             self._read_basic()
 
+    def copied_buffers(self):
+        """How often a thread has a buffer that repeats another one: clang's runtime gave it to two threads at once."""
+        pieces = [repr(piece) for thread in self.threads.values() for piece in thread.pieces]
+        return len(pieces) - len(set(pieces))
+
     def _field(self, code, at):
         return struct.unpack_from(self.order + code, self.data, at)[0]
 

@@ -60,6 +60,7 @@ class XrayRecording::Builder {
                   .end = frame.end,
                   .order_tsc = frame.first_tsc,
                   .file = index,
+                  .timed = frame.timed,
                   .torn = frame.torn};
       if (frame.pid == 0 && !frame.timed && xray::fdr_layout(file.header.version).has_pid) {
         cut_buffers_.emplace_back(frame.tid, chunk);
@@ -86,6 +87,7 @@ class XrayRecording::Builder {
       // Stable: chunks that begin at the same time stay in file order.
       std::ranges::stable_sort(
           chunks, {}, [&](const Chunk& chunk) { return to_ticks(chunk.file, chunk.order_tsc); });
+      drop_copies(chunks);
       Stream stream{std::move(chunks), {0}};
       uint64_t bytes = 0;
       for (size_t i = 0; i < stream.chunks.size(); ++i) {
@@ -111,6 +113,34 @@ class XrayRecording::Builder {
     if (timed) first_ = std::min(first_, to_ticks(file, tsc));
   }
   void add(ThreadKey thread, const Chunk& chunk) { threads_[{thread, part_}].push_back(chunk); }
+
+  // A buffer that the file contains twice: clang's runtime may give one to two threads at once (a
+  // race in its queue of buffers), so that another buffer is missing, and writes the shared one
+  // twice. A call must not count twice. REQUIRES: in order of time.
+  void drop_copies(std::vector<Chunk>& chunks) {
+    const auto same_bytes = [&](const Chunk& one, const Chunk& other) {
+      return one.timed && other.timed && one.order_tsc == other.order_tsc &&
+             one.file == other.file && !one.inside_buffer && !other.inside_buffer &&
+             std::ranges::equal(bytes_of(one), bytes_of(other));
+    };
+    const auto copy = [&](const Chunk& one, const Chunk& other) {
+      if (!same_bytes(one, other)) return false;
+      recording_.problems_.add(
+          {Problem::Kind::loss, other.begin, recording_.files_[other.file].input.name(), "Buffer",
+           fmt::format(
+               "a copy of the buffer at {}, not counted again: the recorder gave one buffer "
+               "to two threads, which lost another one",
+               one.begin),
+           other.end - other.begin});
+      return true;
+    };
+    const auto copies = std::ranges::unique(chunks, copy);
+    chunks.erase(copies.begin(), copies.end());
+  }
+  [[nodiscard]] Bytes bytes_of(const Chunk& chunk) const {
+    return recording_.files_[chunk.file].input.bytes().subspan(
+        static_cast<size_t>(chunk.begin), static_cast<size_t>(chunk.end - chunk.begin));
+  }
 
   // A buffer truncated before its process record belongs to the thread of the same number, if there
   // is one.

@@ -101,6 +101,7 @@ class XrayRecording {
         0;  // time before the first record, for a piece that begins inside a buffer
     uint32_t file = 0;
     bool inside_buffer = false;
+    bool timed = false;  // an FDR buffer whose order_tsc is from the file
     bool torn = false;
   };
   // Chunks of one thread, in true order; shard u is chunks[shard_starts[u]] up to

@@ -280,6 +280,48 @@ TEST(XrayRecording, ReadsSeveralFilesAsOne) {
   }
 }
 
+// As clang's runtime writes it when it has given one buffer to two threads.
+TEST(XrayRecording, ABufferThatTheFileHasTwiceIsReadOnce) {
+  const auto file = [](uint32_t second_delta, uint64_t second_tsc) {
+    testing::FdrBuilder builder(5);
+    builder.buffer({.tid = 7, .pid = 9, .tsc = 100}).enter(1, 10).exit(1, 5);
+    builder.buffer({.tid = 7, .pid = 9, .tsc = 400}).enter(2, 1).exit(2, 1);
+    builder.buffer({.tid = 7, .pid = 9, .tsc = second_tsc}).enter(1, 10).exit(1, second_delta);
+    return builder.bytes();
+  };
+  const auto calls = [](const XrayRecording& recording) {
+    uint64_t count = 0;
+    const RecordingInfo info = recording.info(1);
+    for (const auto& [kind, number] : info.records_by_kind) {
+      if (kind == "FunctionEnter") count += number;
+    }
+    return count;
+  };
+  const auto words = [](const XrayRecording& recording) {
+    EventWords events;
+    ProblemLog problems;
+    recording.play(0, 0, events, problems);
+    return events.words;
+  };
+  const std::string copied = file(5, 100);
+  const XrayRecording twice = open(copied);
+  EXPECT_EQ(words(twice), "110+1 115-1 401+2 402-2");
+  const std::vector<Problem> problems = twice.problems().kept();
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].kind, Problem::Kind::loss);
+  EXPECT_EQ(problems[0].offset, 32U + 2 * (16 + 80) + 16);
+  EXPECT_EQ(problems[0].lost_bytes, 80U);
+  EXPECT_EQ(problems[0].message,
+            "a copy of the buffer at 48, not counted again: the recorder gave one buffer to two "
+            "threads, which lost another one");
+  EXPECT_EQ(calls(twice), 2U);
+  for (const std::string& other : {file(6, 100), file(5, 101)}) {
+    const XrayRecording different = open(other);
+    EXPECT_EQ(different.problems().count(), 0U);
+    EXPECT_EQ(calls(different), 3U);
+  }
+}
+
 TEST(XrayRecording, BufferThatIsCutBeforeItsPidBelongsToTheThreadOfThatNumber) {
   std::string file = testing::FdrBuilder(5)
                          .buffer({.tid = 7, .pid = 42, .tsc = 1000})
