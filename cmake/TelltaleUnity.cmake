@@ -26,15 +26,21 @@ endforeach()
 
 # telltale_unity(TARGET SOURCES...): sources of one folder, and of those that are compiled with it, are compiled together, at
 # most telltale_unity_size of them (telltale_unity_size_FOLDER, if set). So names in anonymous namespaces have to differ
-# within a unit. Sources with the property SKIP_UNITY_BUILD_INCLUSION are compiled alone.
+# within a unit. Sources with the property SKIP_UNITY_BUILD_INCLUSION, set before, are compiled alone. The targets of a folder
+# (of CMake) that share a source must all call this. CMake's own units have absolute paths, so that ccache would have to
+# preprocess them again in every other checkout; these do not.
 function(telltale_unity target)
   if(NOT TELLTALE_UNITY)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
   # g++ takes the sources of a unit for headers, whose types must not have members of anonymous types.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  set(units)
   foreach(source IN LISTS ARGN)
+    get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(alone)
+      continue()
+    endif()
     get_filename_component(folder ${source} DIRECTORY)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR}/src ${folder})
     if(DEFINED telltale_unity_with_${name})
@@ -49,7 +55,21 @@ function(telltale_unity target)
     endif()
     math(EXPR batch "${count_${name}} / ${size}")
     math(EXPR count_${name} "${count_${name}} + 1")
-    string(REGEX REPLACE "[./]+" "_" group ${name}_${batch})
-    set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${group})
+    string(REGEX REPLACE "[./]+" "_" unit ${name}_${batch})
+    list(APPEND units ${unit})
+    file(RELATIVE_PATH include ${PROJECT_SOURCE_DIR}/src ${source})
+    if(include MATCHES "^\\.\\.")
+      file(RELATIVE_PATH include ${PROJECT_SOURCE_DIR} ${source})
+      target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+    endif()
+    string(APPEND text_${unit} "#include \"${include}\"\n")
+    # Not compiled itself.
+    set_source_files_properties(${source} PROPERTIES HEADER_FILE_ONLY ON)
+  endforeach()
+  list(REMOVE_DUPLICATES units)
+  foreach(unit IN LISTS units)
+    set(file ${CMAKE_CURRENT_BINARY_DIR}/units/${target}/${unit}.cc)
+    file(CONFIGURE OUTPUT ${file} CONTENT "${text_${unit}}" @ONLY)
+    target_sources(${target} PRIVATE ${file})
   endforeach()
 endfunction()

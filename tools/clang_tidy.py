@@ -41,9 +41,10 @@ def changed_files():
 
 def sources_of(file):
     """The sources of a unit (cmake/TelltaleUnity.cmake); a file that is no unit is its own source."""
-    if "Unity" not in file.parts:
+    if "units" not in file.parts:
         return [file]
-    return [pathlib.Path(name) for name in re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE)]
+    names = re.findall(r'^#include "(.*)"$', file.read_text(), re.MULTILINE)
+    return [next(folder / name for folder in (ROOT / "src", ROOT) if (folder / name).exists()) for name in names]
 
 
 def compile_commands():

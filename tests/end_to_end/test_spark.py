@@ -1,4 +1,5 @@
 """python/telltale_spark on two threads: row for row what `telltale isolate --json` prints."""
+import functools
 import json
 import math
 import os
@@ -18,9 +19,9 @@ from test_collect_store import STOCK, send_study
 
 VERSION = "3.5.6"
 # Of these small stores. Java compiles with its quick compiler only, and tables have 3 parts instead of 200: less than half the
-# processor time of Spark's own settings (17.5 s of 71.5 s for one run). One test keeps the 200.
+# processor time of Spark's own settings (17.5 s of 71.5 s for one run). One test keeps the 200, and one runs the program alone.
 FEW_PARTS = "--conf spark.sql.shuffle.partitions=3"
-SUBMIT = "--conf spark.ui.enabled=false --driver-java-options -XX:TieredStopAtLevel=1 {} pyspark-shell"
+SUBMIT = "--conf spark.ui.enabled=false --conf spark.ui.showConsoleProgress=false --driver-java-options -XX:TieredStopAtLevel=1 {} pyspark-shell"
 
 
 def pyspark():
@@ -36,11 +37,50 @@ def pyspark():
     return folder
 
 
-def spark(store, *words, parts=FEW_PARTS):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(pyspark()), str(SOURCE_DIR / "python")]), "PYSPARK_PYTHON": sys.executable,
-                   "PYSPARK_SUBMIT_ARGS": SUBMIT.format(parts)}
-    return subprocess.run([sys.executable, "-m", "telltale_spark", store, "--application", "stock", "--master", "local[2]", *words],
-                          env=environment, capture_output=True, text=True, timeout=1500)
+def environment(parts):
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(pyspark()), str(SOURCE_DIR / "python")]), "PYSPARK_PYTHON": sys.executable,
+            "PYSPARK_SUBMIT_ARGS": SUBMIT.format(parts)}
+
+
+def command_line(store, *words):
+    return [str(store), "--application", "stock", "--master", "local[2]", *words]
+
+
+def spark(store, *words, parts=None):
+    """A run in the session of all tests or, with Spark's settings for parts of tables ("": its own), in a process of its own."""
+    if parts is None:
+        return session().run(command_line(store, *words))
+    return subprocess.run([sys.executable, "-m", "telltale_spark", *command_line(store, *words)],
+                          env=environment(parts), capture_output=True, text=True, timeout=1500)
+
+
+class Session:
+    """spark_session.py: a Java process of its own for each run would cost more than the run."""
+
+    def __init__(self):
+        script = pathlib.Path(__file__).with_name("spark_session.py")
+        self.process = subprocess.Popen([sys.executable, "-B", script], env=environment(FEW_PARTS), stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True)
+
+    def run(self, words):
+        self.process.stdin.write(json.dumps(words) + "\n")
+        self.process.stdin.flush()
+        return subprocess.CompletedProcess(words, *json.loads(self.process.stdout.readline()))
+
+    def close(self):
+        self.process.stdin.close()
+        self.process.wait(timeout=300)
+        self.process.stdout.close()
+
+
+@functools.cache
+def session():
+    return Session()
+
+
+def tearDownModule():
+    if session.cache_info().currsize:
+        session().close()
 
 
 def isolate(store, *words, **options):
@@ -155,7 +195,7 @@ class SparkTest(StudyCase, RowsCase):
         self.assertEqual(telltale("store", "sites", store, "--application", "stock", stock).returncode, 0)
         self.assertEqual(telltale("store", "fold", store).returncode, 0)
         (build_id,) = [row["build"] for row in json.loads(telltale("store", "info", store, "--json").stdout)["rows"] if row["runs"] >= 200]
-        self.check_rows(store, "--build", build_id)
+        self.check_rows(store, "--build", build_id, parts=FEW_PARTS)
         self.check_rows(store, "--build", build_id, "--all", parts="")
 
 

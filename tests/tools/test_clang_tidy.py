@@ -14,9 +14,11 @@ class Units(unittest.TestCase):
     def setUp(self):
         self.root = pathlib.Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.root)
-        for name in ("BUILD", "PASSED", "PLUGIN"):
+        for name in ("BUILD", "PASSED", "PLUGIN", "ROOT"):
             self.addCleanup(setattr, clang_tidy, name, getattr(clang_tidy, name))
         clang_tidy.BUILD, clang_tidy.PASSED, clang_tidy.PLUGIN = self.root, self.root / "passed", self.root / "none"
+        shutil.copy(clang_tidy.ROOT / ".clang-tidy", self.root)
+        clang_tidy.ROOT = self.root
         clang_tidy.PASSED.mkdir()
 
     def write(self, name, text):
@@ -26,10 +28,10 @@ class Units(unittest.TestCase):
         return path
 
     def test_a_source_that_gets_an_include_from_its_neighbour_is_noticed(self):
-        whole = self.write("whole.cc", "#include <vector>\nint size_of(const std::vector<int>& v) { return static_cast<int>(v.size()); }\n")
-        lacking = self.write("lacking.cc", "int first_of(const std::vector<int>& v) { return v[0]; }\n")
+        whole = self.write("src/whole.cc", "#include <vector>\nint size_of(const std::vector<int>& v) { return static_cast<int>(v.size()); }\n")
+        lacking = self.write("instrument/lacking.cc", "int first_of(const std::vector<int>& v) { return v[0]; }\n")
         alone = self.write("alone.cc", "int one() { return 1; }\n")
-        unit = self.write("x.dir/Unity/unity_0_cxx.cxx", f'/* generated */\n\n#include "{whole}"\n\n#include "{lacking}"\n')
+        unit = self.write("build/units/x/x_0.cc", '#include "whole.cc"\n#include "instrument/lacking.cc"\n')
         self.write("compile_commands.json", json.dumps([
             {"file": str(file), "directory": str(self.root), "command": f"ccache clang++-19 -std=c++20 -Wall -o {file}.o -c {file}"}
             for file in (unit, alone)]))
