@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -238,13 +239,15 @@ int run_command_line(int argc, char** argv, RunNetworkVerb run_network) {
     end_terminal();
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) return report_usage(app, error);
-    app.exit(error);  // --help, --version
-    return kDone;
+    std::ostringstream text;  // of --help, --version
+    app.exit(error, text);
+    return print(text.str()) ? kDone : kUnreadable;
   } catch (const std::exception& error) {
     fmt::print(stderr, "telltale: {}\n", visible(error.what()));
     return kUnreadable;
   }
   const Verb* const chosen = find_verb(app.get_subcommands().front()->get_name());
+  if (print_failed()) return kUnreadable;
   if (chosen == nullptr || !chosen->uses_network) return status;
   words.push_back(nullptr);
   return run_network(std::span(words).first(static_cast<size_t>(argc)));

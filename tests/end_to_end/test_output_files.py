@@ -126,6 +126,20 @@ class OutputFiles(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertEqual((self.place / "out").read_bytes(), target.read_bytes())
 
+    def test_standard_output_that_takes_nothing(self):
+        """A full disk: exit status 3 and one message, from every verb that answers there."""
+        recording = [self.input, "--program", ORDERS.with_name("orders-map.yaml")]
+        for words in (["top", *recording], ["top", "--csv", *recording], ["info", self.input], ["report", *recording],
+                      ["check", self.input], ["dump", self.input], ["stacks", *recording], ["graph", *recording],
+                      ["replay", *recording], ["slow", "validate*", *recording], ["histogram", "validate*", *recording],
+                      ["diff", *recording, self.input], ["diff", "--order", *recording, self.input],
+                      ["flame", *recording, "-o", "-"], ["convert", *recording, "--to", "folded", "-o", "-"],
+                      ["help"], ["help", "top"], ["top", "--help"], ["--version"], ["completion", "bash"], ["man", "top"]):
+            with self.subTest(words=words), open("/dev/full", "wb") as full:
+                done = subprocess.run([programs.TELLTALE, *words], stdout=full, stderr=subprocess.PIPE, timeout=60)
+                self.assertEqual((done.returncode, done.stderr.decode()),
+                                 (3, "telltale: standard output: cannot write: No space left on device\n"))
+
     def test_every_verb_with_an_output_has_it(self):
         program = programs.build("g++", source=ABORTS)
         having = {verb for verb in self.all_verbs() if "--output FILE" in telltale(verb, "--help").stdout}

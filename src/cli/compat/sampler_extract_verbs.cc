@@ -2,7 +2,6 @@
 // Extraction" of Sampler's published text.
 #include <fmt/format.h>
 
-#include <cerrno>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,10 +19,6 @@ namespace telltale::cli {
 namespace {
 
 constexpr int kMissing = 1;
-
-int report_write_error() {
-  return report_error(io_error("standard output", "cannot write", errno).error());
-}
 
 void complain(const std::string& text) { fmt::print(stderr, "telltale: {}\n", visible(text)); }
 
@@ -54,7 +49,7 @@ int run_section(const ExtractOptions& options) {
     for (const StaticSection& section : found->sections) {
       const std::string text = sampler::without_zero_bytes(section.bytes);
       empty = empty && text.empty();
-      if (!print(text)) return report_write_error();
+      if (!print(text)) return kUnreadable;
     }
     if (empty) complain(fmt::format("{}: section {} is empty", path, options.section));
   }
@@ -76,7 +71,7 @@ int run_report(const std::string& id) {
     } else if (item->kind == sampler::ReportItem::Kind::report_end) {
       inside = false;
     } else if (inside && !print(item->bytes)) {
-      return report_write_error();
+      return kUnreadable;
     }
   }
   complain(problems);

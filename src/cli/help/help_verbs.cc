@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -16,10 +15,7 @@
 namespace telltale::cli {
 namespace {
 
-int print_or_say(const std::string& text) {
-  if (print(text)) return kDone;
-  return report_error(io_error("standard output", "cannot write", errno).error());
-}
+int print_all(const std::string& text) { return print(text) ? kDone : kUnreadable; }
 
 // The description of the named verb, or of telltale for "". The command line has checked the name.
 VerbWords verb_of(const VerbWords& all, const std::string& name) {
@@ -61,7 +57,7 @@ void add_help_verbs(Command app, int& status) {
       .required()
       .one_of({"bash", "zsh", "fish"});
   completion.callback(
-      [app, &status, shell] { status = print_or_say(completion_script(*shell, words_of(app))); });
+      [app, &status, shell] { status = print_all(completion_script(*shell, words_of(app))); });
   std::vector<std::string> verbs;
   for (const VerbWords& each : words_of(app).verbs) verbs.push_back(each.name);
   const auto verb = std::make_shared<std::string>();
@@ -75,10 +71,10 @@ void add_help_verbs(Command app, int& status) {
       .type_name("FOLDER")
       .excludes("VERB");
   help.callback(
-      [app, &status, verb] { status = print_or_say(help_text(verb_of(words_of(app), *verb))); });
+      [app, &status, verb] { status = print_all(help_text(verb_of(words_of(app), *verb))); });
   man.callback([app, &status, verb, folder] {
     const VerbWords all = words_of(app);
-    status = folder->empty() ? print_or_say(man_page(all, verb_of(all, *verb)))
+    status = folder->empty() ? print_all(man_page(all, verb_of(all, *verb)))
                              : write_man_pages(all, *folder);
   });
 }

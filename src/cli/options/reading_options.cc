@@ -23,6 +23,8 @@
 namespace telltale::cli {
 namespace {
 
+bool print_has_failed = false;
+
 template <typename T>
 std::optional<T> parse_number(std::string_view text) {
   T number{};
@@ -340,7 +342,7 @@ int answer_and_follow(const ReadingOptions& options,
     return report_error(usage_error("--follow needs files, not standard input").error());
   options.follower->begin(options.files);
   int status = answer(writers);
-  while (options.follower->more(writers)) status = answer(writers);
+  while (!print_failed() && options.follower->more(writers)) status = answer(writers);
   fmt::print(stderr, "{}", options.follower->complaints());
   return status == kDone ? options.follower->held_status() : status;
 }
@@ -379,13 +381,20 @@ int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
 }
 
 bool print(std::string_view text) {
-  ProgressLine::end();
-  return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
-         std::fflush(stdout) == 0;
+  const Result<void> printed = print_block(text);
+  if (printed || print_has_failed) return printed.has_value();
+  print_has_failed = true;
+  report_error(printed.error());
+  return false;
 }
 
+bool print_failed() { return print_has_failed; }
+
 Result<void> print_block(std::string_view block) {
-  if (print(block)) return {};
+  ProgressLine::end();
+  if (std::fwrite(block.data(), 1, block.size(), stdout) == block.size() &&
+      std::fflush(stdout) == 0)
+    return {};
   return io_error("standard output", "cannot write", errno);
 }
 

@@ -91,9 +91,12 @@ int report_problems(const ReadingOptions& options, const ProblemLog& problems);
 // With --strict: kDamaged if `problems` of an answer are damage, or if an input is not sound
 // (soundness.h; printed on standard error). Else kDone.
 int strict_status(const ReadingOptions& options, const ProblemLog& problems);
-// Writes all of `text` to standard output; false on failure, such as a closed pipe.
+// Writes all of `text` to standard output; false on failure, such as a full disk, which it reports
+// on standard error once. run_command_line then makes the exit status kUnreadable.
 bool print(std::string_view text);
-// The same as a ByteSink.
+// Whether print has failed.
+bool print_failed();
+// Writes `block` to standard output; a ByteSink. Errors: io.
 Result<void> print_block(std::string_view block);
 
 }  // namespace telltale::cli

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -355,7 +354,7 @@ class FuzzStudy {
     const size_t shown = shown_clusters().size();
     if (shown < clusters_.size())
       text += fmt::format("{} of {} clusters; --limit 0 shows all\n", shown, clusters_.size());
-    return print(text) ? Result<void>() : io_error("standard output", "cannot be written", EPIPE);
+    return print_block(text);
   }
 
   // Text, function and place of the cluster's first predictor; empty if there is none.

@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <memory>
 #include <string>
 #include <utility>
@@ -121,7 +120,7 @@ int run(const ReadingOptions& options) {
   } else if (!options.json) {
     for (const FileCheck& checked : files) out += to_text(checked);
   }
-  if (!print(out)) return report_error(io_error("standard output", "cannot write", errno).error());
+  if (!print(out)) return kUnreadable;
   if (!done) return report_error(done.error());
   return std::ranges::all_of(files, &FileCheck::valid) ? kDone : kFinding;
 }

@@ -104,7 +104,7 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
   } else {
     steps = write_replay_text(calls, names, replayed, problems, out);
   }
-  (void)out.finish();  // the reader may have closed the pipe
+  if (const Result<void> done = out.finish(); !done) return report_error(done.error());
   if (steps == 0) {
     if (!remark_no_match(calls, filter, options.reading.jobs))
       fmt::print(stderr, "telltale: nothing happened in what the options select\n");

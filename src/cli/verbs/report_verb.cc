@@ -45,7 +45,7 @@ int print_answer(Write write) {
   const ByteSink sink = print_block;
   BlockWriter out(sink);
   const Result<void> written = write(out);
-  (void)out.finish();  // the reader may have closed the pipe
+  if (const Result<void> done = out.finish(); !done) return report_error(done.error());
   return written ? kDone : report_error(written.error());
 }
 

@@ -56,7 +56,7 @@ int print_section(const Section& section, const DocumentSchema& schema, const Re
   } else {
     write_text(out);
   }
-  (void)out.finish();  // the reader may have closed the pipe
+  if (const Result<void> done = out.finish(); !done) return report_error(done.error());
   return report_problems(options.reading, problems);
 }
 
