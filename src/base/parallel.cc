@@ -21,7 +21,7 @@ std::atomic<uint64_t> items_done = 0;
 uint64_t parallel_items_done() { return items_done.load(std::memory_order_relaxed); }
 
 size_t worker_count(size_t requested) {
-  if (requested != 0) return requested;
+  if (requested != 0) return std::min<size_t>(requested, kMostWorkers);
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
   if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0) {

@@ -90,6 +90,14 @@ class HelpTest(unittest.TestCase):
                 self.assertIn(f" is required\n{explained}", done.stderr)
                 self.assertTrue(done.stderr.endswith(f"\nSee `telltale help {verb}`.\n"))
 
+    def test_negative_numbers_are_refused(self):
+        recording = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples/orders/orders.yaml")
+        for option in ("--jobs", "--limit", "--depth", "--max-decompressed-bytes"):
+            with self.subTest(option=option):
+                done = telltale("top", recording, option, "-1")
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(option, done.stderr)
+
     def test_values_of_options_are_suggested(self):
         recording = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples/orders/orders.yaml")
         for arguments, word in ((["top", "--sort", "toatl", recording], "total"), (["help", "tpo"], "top"),

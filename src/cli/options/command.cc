@@ -6,6 +6,18 @@
 #include "base/closest_word.h"
 
 namespace telltale::cli {
+namespace {
+
+// CLI11 would read "-1" as the largest number of an unsigned type.
+CLI::Option& without_sign(CLI::Option& option) {
+  const auto complain = [](const std::string& typed) {
+    return typed.starts_with('-') ? "needs a number that is not negative, but got " + typed : "";
+  };
+  option.check(CLI::Validator(complain, ""));
+  return option;
+}
+
+}  // namespace
 
 Option& Option::type_name(const std::string& name) {
   option_->type_name(name);
@@ -116,17 +128,17 @@ Option Command::add_option(const std::string& names, int& value, const std::stri
 
 Option Command::add_option(const std::string& names, uint16_t& value,
                            const std::string& description) {
-  return Option(*app_->add_option(names, value, description));
+  return Option(without_sign(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_option(const std::string& names, uint64_t& value,
                            const std::string& description) {
-  return Option(*app_->add_option(names, value, description));
+  return Option(without_sign(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_option(const std::string& names, std::optional<uint64_t>& value,
                            const std::string& description) {
-  return Option(*app_->add_option(names, value, description));
+  return Option(without_sign(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_option(const std::string& names, double& value,

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/parallel.h"
 #include "cli/command_line.h"
 #include "cli/options/net_option.h"
 #include "cli/options/progress_line.h"
@@ -241,7 +242,8 @@ void add_reading_options(Command verb, ReadingOptions& options) {
       "exit status 4 if part of the input is damaged or lost, or if check finds it invalid");
   verb.add_flag("--json", options.json, "print JSON with stable keys");
   verb.add_option("-j,--jobs", options.jobs, "threads to work with; 0: one per core")
-      .type_name("N");
+      .type_name("N")
+      .in_range(uint64_t{0}, kMostWorkers);
   verb.add_option(
           "--max-decompressed-bytes", options.max_decompressed_bytes,
           "read compressed input up to this size, whatever its ratio (default: 4 GiB, ratio 200)")

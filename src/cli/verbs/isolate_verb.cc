@@ -15,6 +15,7 @@
 #include "analysis/isolation/isolate.h"
 #include "analysis/isolation/regression.h"
 #include "base/joined.h"
+#include "base/parallel.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/isolation_exports.h"
@@ -404,7 +405,9 @@ void add_isolate_verb(Command app, int& status) {
   verb.add_flag("--regression", options->regression,
                 "rank the predicates by a logistic regression, too (table, --json)");
   add_limit_option(verb, options->limit, "rows of the table; 0: all").show_default();
-  verb.add_option("--jobs", options->jobs, "threads to work with; 0: one per core").type_name("N");
+  verb.add_option("--jobs", options->jobs, "threads to work with; 0: one per core")
+      .type_name("N")
+      .in_range(uint64_t{0}, kMostWorkers);
   verb.add_option("--max-decompressed-bytes", options->max_decompressed_bytes,
                   "read compressed reports up to this size")
       .type_name("N");
