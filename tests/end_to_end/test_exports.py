@@ -289,6 +289,16 @@ class Exports(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertFalse([p for p in self.folder.iterdir() if ".telltale-" in p.name])
 
+    def test_an_export_without_calls_is_said_to_be_that(self):
+        """Of a recording without calls: here only the header of one."""
+        header = self.folder / "header.xray"
+        header.write_bytes(pathlib.Path(self.trace).read_bytes()[:32])
+        for to in ("json", "csv"):
+            done = subprocess.run([TELLTALE, "convert", header, "--to", to, "-o", "-"], capture_output=True, text=True,
+                                  timeout=60)
+            self.assertEqual((done.returncode, done.stderr),
+                             (0, f"telltale: the {to} export has no calls, because what is converted has none\n"))
+
     def test_formats_follow_the_output_name(self):
         for name, begins in (("a.pftrace", b"\x0a"), ("a.json", b'{"displayTimeUnit"'), ("a.speedscope.json", b'{"$schema"'),
                              ("a.pb.gz", b"\x1f\x8b"), ("a.folded", b"\\x23"), ("callgrind.out.5", b"# callgrind"),

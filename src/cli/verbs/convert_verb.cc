@@ -104,6 +104,10 @@ Result<void> write_evented(const TimedCalls& calls, const ConvertOptions& option
   return run_export(calls, filter, options.reading.jobs, events, problems);
 }
 
+bool has_a_line_for_each_call(ExportFormat format) {
+  return format == ExportFormat::json || format == ExportFormat::csv;
+}
+
 // On standard error, before the work: how large a text with a line for each call is going to be.
 void remark_size(const TimedCalls& calls, const ConvertOptions& options, ExportFormat format,
                  const Profile& profile) {
@@ -183,6 +187,10 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFil
     if (!answers) return report_error(answers.error());
     if (!remark_no_match(calls, filter, options.reading.jobs))
       remark_nothing_measured(options.measure, has);
+  } else if (functions.empty() && has_a_line_for_each_call(*format.made_as) &&
+             !remark_no_match(calls, filter, options.reading.jobs)) {
+    fmt::print(stderr, "telltale: the {} export has no calls, because what is converted has none\n",
+               format.name.name);
   }
   if (!remarks->estimated.empty()) fmt::print(stderr, "telltale: {}\n", remarks->estimated);
   remark_unnamed(calls.functions(), functions, options.reading);
