@@ -1,5 +1,9 @@
 #include "import/open_recording.h"
 
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <map>
 #include <string>
 #include <utility>
 
@@ -7,11 +11,31 @@
 #include "import/recording_folder.h"
 
 namespace telltale {
+namespace {
+
+// Its events would count twice.
+Result<void> refuse_repeated(const std::vector<std::string>& files) {
+  std::map<std::pair<dev_t, ino_t>, const std::string*> seen;
+  for (const std::string& path : files) {
+    struct stat status = {};
+    if (::stat(path.c_str(), &status) != 0) continue;
+    const auto [first, added] = seen.try_emplace({status.st_dev, status.st_ino}, &path);
+    if (added) continue;
+    return usage_error(*first->second == path
+                           ? path + " is given twice"
+                           : fmt::format("{} and {} are the same file", *first->second, path));
+  }
+  return {};
+}
+
+}  // namespace
 
 Result<std::vector<InputFile>> open_inputs(const OpenOptions& options) {
   std::vector<InputFile> inputs;
   const Result<std::vector<std::string>> files = files_of(options);
   if (!files) return std::unexpected(files.error());
+  if (const Result<void> once = refuse_repeated(*files); !once)
+    return std::unexpected(once.error());
   for (const std::string& path : *files) {
     Result<InputFile> input = InputFile::open(path, options.limits);
     if (!input) return std::unexpected(input.error());

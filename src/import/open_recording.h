@@ -14,7 +14,8 @@ namespace telltale {
 // readers, with the file's name; bad_magic if no format recognises a file; usage if there are no
 // files or their formats differ.
 Result<std::unique_ptr<const Recording>> open_recording(const OpenOptions& options);
-// The same in two steps. The first returns usage without files, io, limit.
+// The same in two steps. The first returns usage without files or with the same file twice,
+// io, limit.
 Result<std::vector<InputFile>> open_inputs(const OpenOptions& options);
 Result<std::unique_ptr<const Recording>> open_recording(std::vector<InputFile> inputs,
                                                         const OpenOptions& options);

@@ -69,6 +69,18 @@ class MonoFiles(unittest.TestCase):
         rows = top(V17, os.path.join(GOLDEN, "v1_32.mlpd"))
         self.assertIn(("Program:Work ()", 4, 0), rows)
 
+    def test_a_file_that_is_given_twice_is_refused(self):
+        one = self.write("one.mlpd", self.read(V17))
+        link = self.path("link.mlpd")
+        os.symlink(one, link)
+        for words, message in (([one, one], f"{one} is given twice"), ([one, link], f"{one} and {link} are the same file"),
+                               ([self.folder], f"{link} and {one} are the same file"), ([one, self.folder], "the same file")):
+            for verb in ("top", "info", "report", "flame"):
+                done = subprocess.run([TELLTALE, verb, *words], capture_output=True, text=True, timeout=60)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), (verb, words))
+                self.assertIn(message, done.stderr)
+        self.assertEqual(len(top(one, self.write("copy.mlpd", self.read(V17)))), 2)
+
     def test_torn_and_damaged_files_lose_no_more_than_a_buffer(self):
         data = self.read(V17)
         torn = self.write("torn.mlpd", data[:-1])
