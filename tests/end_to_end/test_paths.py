@@ -208,8 +208,12 @@ class Paths(SamplerCase):
         without = paths(core)
         self.assertEqual(traced_frames(without), [])
         self.assertEqual({frame["untraced"] for frame in without["threads"][0]["frames"] if frame["function"] == "walk"},
-                         {"it was built without path tracing"})
+                         {"it was built without path tracing, or stripped"})
+        self.assertIn("of a stripped program, --program takes the separate debug file", run(TELLTALE, "paths", core).stderr)
+        self.assertIn("or it was stripped", run(TELLTALE, "coverage", core).stderr)
         same(traced_frames(paths(core, "--program", stripped, "--program", debug)))
+        with_debug = run(TELLTALE, "paths", core, "--program", debug)
+        self.assertNotIn("stripped", with_debug.stderr)
         same(traced_frames(paths(core, "--program", debug)))
         run("objcopy", f"--add-gnu-debuglink={debug}", stripped)
         same(traced_frames(paths(core)))

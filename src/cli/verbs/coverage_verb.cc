@@ -42,9 +42,11 @@ int answer(const Recording& recording, const CallFilter& filter, const CoverageO
   Result<std::vector<FunctionCoverage>> all = recording.paths_in_frames()->coverage(problems);
   if (!all) return report_error(all.error());
   if (all->empty()) {
-    fmt::print(stderr,
-               "telltale: no program of this core file was built with path tracing or coverage "
-               "(telltale-cc --trace=cc_pt.schema)\n");
+    fmt::print(
+        stderr,
+        "telltale: no program of this core file was built with path tracing or coverage "
+        "(telltale-cc --trace=cc_pt.schema), or it was stripped (--program takes its separate "
+        "debug file)\n");
   }
   const std::vector<FunctionCoverage> chosen = choose_coverage(*std::move(all), filter);
   Result<OutputFile> out = open_output(options.output);

@@ -54,6 +54,13 @@ Result<void> write(const std::vector<ThreadPaths>& threads, const Recording& rec
   return done;
 }
 
+// Whether a frame says what it ran: by its paths, or by other evidence.
+bool has_paths(const ThreadPaths& thread) {
+  return std::ranges::any_of(thread.frames, [](const FramePaths& frame) {
+    return !frame.decoded.empty() || !frame.lines.empty() || !frame.blocks.empty();
+  });
+}
+
 int answer(const Recording& recording, const CallFilter& filter, const PathsOptions& options) {
   const StackPaths& stacks = *recording.paths_in_frames();
   ProblemLog problems;
@@ -72,6 +79,11 @@ int answer(const Recording& recording, const CallFilter& filter, const PathsOpti
     fmt::print(stderr, "telltale: {}\n",
                has_threads ? "no function on the stacks is in what the options select"
                            : "no thread is in what was left of the program");
+  } else if (std::ranges::none_of(chosen, has_paths)) {
+    fmt::print(
+        stderr,
+        "telltale: no function on these stacks has paths: programs keep them if telltale-cc "
+        "--trace builds them; of a stripped program, --program takes the separate debug file\n");
   }
   return report_problems(options.reading, problems);
 }

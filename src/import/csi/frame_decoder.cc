@@ -210,6 +210,9 @@ class FrameDecoder {
         if (found != module->skipped.end()) return "path tracing excluded it: " + found->second;
       }
     }
+    // A stripped program has neither metadata nor lines.
+    if (module_of(frame) == nullptr && frame.line == 0)
+      return "it was built without path tracing, or stripped";
     return "it was built without path tracing";
   }
 
