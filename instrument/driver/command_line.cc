@@ -229,16 +229,23 @@ bool is_native(const std::string& target) {
 }
 
 // Does clang know -fbasic-block-address-map here? It refuses it for most targets, and GNU as does
-// not know the section.
+// not know the section. gold links no functions that are dropped and in it: users can do without.
 bool knows_block_map(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
-    if (word == "-fno-integrated-as" || word == "-no-integrated-as") return false;
+    if (word == "-fno-integrated-as" || word == "-no-integrated-as" ||
+        word == "-fno-basic-block-address-map")
+      return false;
   }
   const std::string target = target_of(words);
   for (const std::string_view system : {"windows", "mingw", "apple", "darwin", "uefi"}) {
     if (target.find(system) != std::string::npos) return false;
   }
   return target.starts_with("x86_64") || target.starts_with("aarch64");
+}
+
+bool saves_temporaries(const std::string& word) {
+  const std::string_view name = std::string_view(word).substr(word.starts_with("--") ? 1 : 0);
+  return name == "-save-temps" || name.starts_with("-save-temps=");
 }
 
 bool asks_for_debug_information(const std::string& word) {
@@ -271,6 +278,14 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     out.insert(out.begin(), "-g");
   }
   if (parts.options.any_scheme() || traces) {
+    // clang would compile in steps: the plugin would see the source in one, optimisation in
+    // another.
+    if (std::erase_if(out, saves_temporaries) != 0) {
+      result.warnings.emplace_back(
+          "-save-temps is ignored: instrumented code cannot be compiled in its steps; -E and -S "
+          "write "
+          "what it would keep");
+    }
     if (parts.threads_by_clang && !parts.threads_given) parts.sampler.emplace_back("-fthreads");
     std::vector<std::string> words{"-fplugin=" + installation.plugin};
     if (traces) {
