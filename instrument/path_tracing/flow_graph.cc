@@ -6,7 +6,9 @@
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 namespace telltale::instrument {
@@ -54,6 +56,15 @@ void estimate_frequencies(llvm::Function& function, FlowGraph& graph) {
 }
 
 }  // namespace
+
+bool calls_setjmp(const llvm::Function& function) {
+  // LLVM does not say of its own setjmp that it returns twice.
+  return function.callsFunctionThatReturnsTwice() ||
+         llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+           const auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+           return call != nullptr && call->getIntrinsicID() == llvm::Intrinsic::eh_sjlj_setjmp;
+         });
+}
 
 void separate_unsplittable_edges(llvm::Function& function) {
   std::vector<llvm::BasicBlock*> pads;

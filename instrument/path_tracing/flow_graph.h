@@ -11,6 +11,9 @@
 
 namespace telltale::instrument {
 
+// Whether the function calls one that returns twice: setjmp or __builtin_setjmp.
+bool calls_setjmp(const llvm::Function& function);
+
 // Gives every unwind edge a separate landing pad, and every target of an indirect branch a block
 // without other predecessors, because such edges cannot be split.
 void separate_unsplittable_edges(llvm::Function& function);

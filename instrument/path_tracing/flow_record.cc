@@ -12,6 +12,7 @@
 #include "formats/csi/wire.h"
 #include "path_tracing/data_record.h"
 #include "path_tracing/data_steps.h"
+#include "path_tracing/flow_graph.h"
 #include "path_tracing/path_metadata.h"
 
 namespace telltale::instrument {
@@ -63,7 +64,7 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
   text_ = "unit\t" + function.getParent()->getSourceFileName() + "\n";
   if (is_local) text_ += "flag\tlocal\n";
   if (optimises_later) text_ += "flag\tlater\n";
-  if (function.callsFunctionThatReturnsTwice()) text_ += "flag\tsetjmp\n";
+  if (calls_setjmp(function)) text_ += "flag\tsetjmp\n";
   const llvm::ReversePostOrderTraversal<const llvm::Function*> order(&function);
   const llvm::SmallPtrSet<const llvm::BasicBlock*, 16> reached(order.begin(), order.end());
   llvm::DenseMap<const llvm::BasicBlock*, std::size_t> index;
@@ -122,7 +123,10 @@ void append_unit_record(llvm::Module& module) {
   std::string text = "unit\t" + module.getSourceFileName() + "\n";
   for (const llvm::Function& function : module) {
     const bool is_taken = llvm::any_of(function.users(), [](const llvm::User* user) {
-      return !llvm::isa<llvm::Instruction>(user) && !llvm::isa<llvm::BlockAddress>(user);
+      const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user);
+      if (instruction != nullptr)
+        return instruction->getFunction()->hasFnAttribute(llvm::Attribute::Naked);
+      return !llvm::isa<llvm::BlockAddress>(user);
     });
     if (!function.isIntrinsic() && is_taken) text += "taken\t" + function.getName().str() + "\n";
   }

@@ -37,7 +37,8 @@ class FlowRecord {
 };
 
 // Writes which functions may be called through pointers that the module has without executing code,
-// for example in tables. Call it before functions are instrumented.
+// for example in tables, or by functions without a record (naked ones). Call it before functions
+// are instrumented.
 void append_unit_record(llvm::Module& module);
 
 }  // namespace telltale::instrument

@@ -10,6 +10,7 @@
 
 #include "codegen/assembly_text.h"
 #include "formats/csi/wire.h"
+#include "path_tracing/flow_graph.h"
 
 namespace telltale::instrument {
 namespace {
@@ -142,7 +143,7 @@ std::string function_record_text(const TracedFunction& traced, const TraceOption
   std::string text = place_of_function(function);
   text += "paths\t" + std::to_string(numbered.path_count) + "\n";
   text += "ring\t" + std::to_string(slots) + "\n";
-  if (function.callsFunctionThatReturnsTwice()) text += "flag\tsetjmp\n";
+  if (calls_setjmp(function)) text += "flag\tsetjmp\n";
   for (const NumberedEdge& edge : numbered.edges) {
     if (edge.is_back && edge.exit_increment != 0)
       text += "exit\t" + std::to_string(traced.first_id + edge.from) + "\t" +

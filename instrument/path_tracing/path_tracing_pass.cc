@@ -74,7 +74,11 @@ class PathTracing {
 
   // Of a function that is not instrumented.
   void append_flow(llvm::Function& function) const {
-    flow_of(function, function.hasLocalLinkage()).append(function);
+    append(flow_of(function, function.hasLocalLinkage()), function);
+  }
+  // What a naked function does is known to its assembly alone: no record, as for other assembly.
+  static void append(const FlowRecord& flow, llvm::Function& function) {
+    if (!function.hasFnAttribute(llvm::Attribute::Naked)) flow.append(function);
   }
   [[nodiscard]] FlowRecord flow_of(const llvm::Function& function, bool is_local) const {
     return {function, is_local, unit_.optimises_later, unit_.options.records_data};
@@ -150,7 +154,7 @@ class PathTracing {
     FlowRecord flow = flow_of(function, is_local);
     insert_coverage(function, mechanisms, unit_.options);
     if ((mechanisms & kTracePaths) != 0) trace(function, flow);
-    flow.append(function);
+    append(flow, function);
   }
 
   void make_variants(llvm::Function& function, std::vector<MechanismSet> variants) {
@@ -172,8 +176,7 @@ class PathTracing {
     // metadata equals csi-cc's.
     // After longjmp, registers may have stale values. Readers of csi-cc's variables expect their
     // values from the entry on.
-    const bool late =
-        is_optimised_ && !unit_.options.legacy_names && !function.callsFunctionThatReturnsTwice();
+    const bool late = is_optimised_ && !unit_.options.legacy_names && !calls_setjmp(function);
     NumberingOptions options{.most_paths = unit_.options.most_paths,
                              .stores_at_exit = !is_optimised_,
                              .numbers_prefixes = late};

@@ -1,6 +1,7 @@
 """telltale coverage: what of a whole program ran, by stacks, paths and flags together (docs/analysis/paths.md, "The whole program")."""
 import json
 import os
+import platform
 import re
 import unittest
 
@@ -18,11 +19,11 @@ LINES = {text.strip(): number for number, text in enumerate(SOURCE.read_text().s
 
 
 class ProgramBlocks(SamplerCase):
-    def build(self, schema, *words, release=RELEASES[0]):
+    def build(self, schema, *words, release=RELEASES[0], source=SOURCE):
         if not schema.endswith(".schema"):
             self.path("own.schema").write_text(schema)
             schema = self.path("own.schema")
-        return build(self.path("program"), release, f"--trace={schema}", "-silent", *words, SOURCE)
+        return build(self.path("program"), release, f"--trace={schema}", "-silent", *words, source)
 
     def functions(self, program, *words):
         done = run(TELLTALE, "coverage", crash(self.path("core"), program, *words), "--program", program, "--json")
@@ -123,6 +124,28 @@ class ProgramBlocks(SamplerCase):
         self.assertEqual(self.answers(program, "x")["later_too"], "no")
         run("objcopy", "--strip-all", "--keep-section=.debug_PT", "--keep-section=.debug_telltale_paths", program)
         self.assertEqual(self.answers(program, "x")["later_too"], "maybe")
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the assembly is that of x86-64")
+    def test_assembly_calls_functions_and_returns(self):
+        called = ("from_naked", "local_from_naked", "from_assembly")
+        for number, level in enumerate(("-O0", "-O2")):
+            functions = self.functions(self.build("pt.schema", level, CASES / "calls_of_assembly.S", release=RELEASES[number],
+                                                  source=CASES / "assembly.c"))
+            self.assertEqual([functions[name]["ran"] for name in called], ["maybe"] * 3)
+            self.assertNotIn("naked", functions)
+            after = [line["ran"] for line in functions["below"]["lines"]]
+            self.assertNotIn("no", after)
+            self.assertEqual(functions["never"]["ran"], "no")
+
+    def test_the_compilers_own_setjmp(self):
+        for number, level in enumerate(("-O0", "-O2")):
+            program = self.build("pt.schema", level, release=RELEASES[number], source=CASES / "builtin_setjmp.c")
+            functions = self.functions(program)
+            self.assertNotEqual(functions["jumps"]["ran"], "no")
+            frames = json.loads(run(TELLTALE, "paths", self.path("core"), "--program", program, "--json").stdout)["threads"][0]["frames"]
+            main = next(frame for frame in frames if frame["function"] == "main")
+            self.assertTrue(main["unreliable"])
+            self.assertNotIn("no", [block["ran"] for block in main["blocks_ran"]])
 
     def test_link_time_optimisation_leaves_single_functions(self):
         answers = self.answers(self.build("pt.schema", "-O1", "-flto", "-fuse-ld=lld"), "x")

@@ -15,7 +15,8 @@ using csi::FlowRecord;
 constexpr auto kStartup = std::to_array<std::string_view>(
     {"_start", "_init", "_fini", "deregister_tm_clones", "register_tm_clones",
      "__do_global_dtors_aux", "frame_dummy", "__libc_csu_init", "__libc_csu_fini",
-     "_dl_relocate_static_pie", "atexit", "at_quick_exit", "__stat", "__fstat", "__lstat"});
+     "_dl_relocate_static_pie", "etext", "_etext", "__etext", "atexit", "at_quick_exit", "__stat",
+     "__fstat", "__lstat"});
 // Telltale's runtime libraries.
 constexpr auto kRuntime =
     std::to_array<std::string_view>({"_ZN8telltale", "_ZNK8telltale", "_ZZN8telltale", "telltale",

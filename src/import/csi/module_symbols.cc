@@ -2,8 +2,10 @@
 
 #include <elf.h>
 
+#include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/problem.h"
@@ -20,9 +22,17 @@ const Section* strings_of(const std::vector<Section>& strings, const Section& sy
   return nullptr;
 }
 
-// Adds the defined functions of a table; false if it is damaged.
+// Parts of functions that the compiler placed separately, and marks of assemblers.
+bool is_no_function(std::string_view name) {
+  return name.empty() || name.starts_with('$') || name.find(".__part.") != std::string_view::npos;
+}
+
+// Adds the defined functions of a table; false if it is damaged. Assembly need not give a symbol
+// the type of a function: those without a type count if they are where functions are.
 bool read_table(const Section& symbols, std::string_view strings, std::endian order,
                 std::set<std::string>& functions) {
+  std::vector<std::pair<uint16_t, std::string_view>> untyped;  // by section
+  std::set<uint16_t> code;
   Cursor in(std::as_bytes(std::span(symbols.bytes)), order);
   while (!in.at_end()) {
     const auto name = in.read<uint32_t>("name");
@@ -33,11 +43,20 @@ bool read_table(const Section& symbols, std::string_view strings, std::endian or
     in.read<uint64_t>("size");
     if (in.error()) return false;
     const unsigned type = ELF64_ST_TYPE(info);
-    if ((type != STT_FUNC && type != STT_GNU_IFUNC) || section == SHN_UNDEF) continue;
+    const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
+    if ((!is_function && type != STT_NOTYPE) || section == SHN_UNDEF) continue;
     if (name >= strings.size()) return false;
     const std::string_view rest = strings.substr(name);
-    functions.emplace(rest.substr(0, rest.find('\0')));
+    const std::string_view text = rest.substr(0, rest.find('\0'));
+    if (is_function) {
+      code.insert(section);
+      functions.emplace(text);
+    } else if (!is_no_function(text)) {
+      untyped.emplace_back(section, text);
+    }
   }
+  for (const auto& [section, text] : untyped)
+    if (code.contains(section)) functions.emplace(text);
   return true;
 }
 
