@@ -159,7 +159,7 @@ Parts sort_out(const std::vector<std::string>& given) {
     take_trace_word(word, parts);
   for (std::size_t i = 0; i < given.size() && !parts.error; ++i) {
     if (instrument::takes_next_word(given[i]) && i + 1 < given.size()) {
-      const std::string option = given[i];
+      const std::string& option = given[i];
       take_trace_word(option + "=" + given[++i], parts);
     } else if (is_one_of(kTakesNext, given[i]) && i + 1 < given.size()) {
       parts.clang.push_back(given[i]);

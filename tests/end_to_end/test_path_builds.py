@@ -1,7 +1,6 @@
 """Path tracing with all kinds of builds: link-time optimisation, comdat, sanitizers, coroutines; what is left out; variables as
 a debugger reads them; and together with the Sampler."""
 import collections
-import pathlib
 import re
 import shutil
 import unittest
@@ -11,9 +10,7 @@ from program_text import program_text
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, compile_with, other_warnings, run, section
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
-LOOPS = """int dropped(int n) { int sum = 0; while (n > 0) { if (n & 1) sum += n; n >>= 1; } return sum; }
-int main(int argc, char **argv) { for (; argc < 3; ++argc) if (argv[0] == 0) return 1; return argc; }
-"""
+DROPPED = PROGRAMS / "cases/dropped_function.c"
 SHARED = (PROGRAMS / "shared_a.cc", PROGRAMS / "shared_b.cc")
 
 
@@ -63,21 +60,17 @@ class Builds(SamplerCase):
 
     @unittest.skipUnless(shutil.which("ld.gold"), "needs gold")
     def test_gold_drops_functions_that_have_no_block_map(self):
-        source = self.path("dropped.c")
-        pathlib.Path(source).write_text(LOOPS)
         for release in RELEASES:
-            words = ("-O2", "-ffunction-sections", "-fuse-ld=gold", "-Wl,--gc-sections", source)
+            words = ("-O2", "-ffunction-sections", "-fuse-ld=gold", "-Wl,--gc-sections", DROPPED)
             names, _ = self.look_at(self.trace(release, "-fno-basic-block-address-map", *words))
             self.assertIn("main", names)
             self.assertEqual(run(self.path("program")).returncode, 3)
 
     def test_temporary_files_are_not_kept(self):
-        source = self.path("kept.c")
-        pathlib.Path(source).write_text(LOOPS)
         for release in RELEASES:
             for word in ("-save-temps", "--save-temps=obj"):
                 with self.subTest(release=release, word=word):
-                    done = compile_with(release, "--trace=pt.schema", word, "-O2", source, "-o", self.path("program"))
+                    done = compile_with(release, "--trace=pt.schema", word, "-O2", DROPPED, "-o", self.path("program"))
                     self.assertEqual(done.returncode, 0, done.stderr)
                     self.assertIn("-save-temps is ignored", done.stderr)
                     self.assertIn("main", self.look_at(self.path("program"))[0])
