@@ -66,7 +66,7 @@ std::string global_name(const llvm::Function& function, const Kind& kind) {
   }
   // Variants of a function share one array.
   return std::string("__") + kind.name + "_arr_" + name + "_" +
-         function.getName().split('$').first.str();
+         std::string(csi::without_variant(function.getName()));
 }
 
 // What a mechanism can observe in a function.

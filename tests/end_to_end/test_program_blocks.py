@@ -19,11 +19,11 @@ LINES = {text.strip(): number for number, text in enumerate(SOURCE.read_text().s
 
 
 class ProgramBlocks(SamplerCase):
-    def build(self, schema, *words, release=RELEASES[0], source=SOURCE):
+    def build(self, schema, *words, release=RELEASES[0], source=SOURCE, cxx=False):
         if not schema.endswith(".schema"):
             self.path("own.schema").write_text(schema)
             schema = self.path("own.schema")
-        return build(self.path("program"), release, f"--trace={schema}", "-silent", *words, source)
+        return build(self.path("program"), release, f"--trace={schema}", "-silent", *words, source, cxx=cxx)
 
     def functions(self, program, *words):
         done = run(TELLTALE, "coverage", crash(self.path("core"), program, *words), "--program", program, "--json")
@@ -146,6 +146,13 @@ class ProgramBlocks(SamplerCase):
             main = next(frame for frame in frames if frame["function"] == "main")
             self.assertTrue(main["unreliable"])
             self.assertNotIn("no", [block["ran"] for block in main["blocks_ran"]])
+
+    def test_lambdas_are_told_apart(self):
+        # Without flags, the loop of the function that calls them may have ended at once.
+        for release, schema, called in zip(RELEASES, ("pt.schema", "*;{PT,BBC}\n"), ("maybe", "yes")):
+            program = self.build(schema, "-O0", release=release, source=CASES / "lambdas.cc", cxx=True)
+            ran = sorted(function["ran"] for name, function in self.functions(program).items() if "$" in name)
+            self.assertEqual(ran, sorted(["no", "no", "yes", called]), schema)
 
     def test_link_time_optimisation_leaves_single_functions(self):
         answers = self.answers(self.build("pt.schema", "-O1", "-flto", "-fuse-ld=lld"), "x")

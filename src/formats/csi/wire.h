@@ -4,7 +4,11 @@
 // that they do not know.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace telltale::csi {
 
@@ -113,5 +117,20 @@ struct VariableNames {
 inline constexpr VariableNames kVariableNames = {"__PT_pathArr", "__PT_arrIndex", "__PT_curPath"};
 inline constexpr VariableNames kLegacyVariableNames = {"__PT_counter_arr", "__PT_counter_idx",
                                                        "__PT_current_path"};
+
+// The symbol of a function without the suffix of a variant ("f$CC$PT", "f$none"). Symbols of
+// lambdas contain '$', too.
+inline std::string_view without_variant(std::string_view symbol) {
+  constexpr std::array<std::string_view, 5> kNames = {"none", "BBC", "CC", "FC", "PT"};
+  while (true) {
+    const std::size_t at = symbol.rfind('$');
+    if (at == std::string_view::npos) return symbol;
+    // The code generator may have added ".cold" to it.
+    const std::string_view last = symbol.substr(at + 1);
+    if (std::find(kNames.begin(), kNames.end(), last.substr(0, last.find('.'))) == kNames.end())
+      return symbol;
+    symbol = symbol.substr(0, at);
+  }
+}
 
 }  // namespace telltale::csi

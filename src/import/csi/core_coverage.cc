@@ -94,7 +94,7 @@ class CoverageReader {
 
   void add(const CoverageRecord& record, const std::vector<std::optional<bool>>& flags) {
     flags_.push_back({.module = {}, .record = record, .flags = flags});
-    const FunctionKey key{without_variant(record.symbol), record.file};
+    const FunctionKey key{csi::without_variant(record.symbol), record.file};
     FunctionCoverage& declared = declared_[key];
     declared.linkage_name = key.first;
     declared.function = demangle(key.first);
@@ -220,7 +220,7 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
   std::vector<FunctionCoverage> all = read_flags(core, core_name, stacks, flags, problems);
   for (const ThreadPaths& thread : threads) {
     for (const FramePaths& frame : thread.frames) {
-      const std::string_view symbol = without_variant(frame.linkage_name);
+      const std::string_view symbol = csi::without_variant(frame.linkage_name);
       std::vector<FunctionCoverage*> fitting;
       for (FunctionCoverage& function : all) {
         if (function.linkage_name == symbol && function.module == frame.module)

@@ -5,6 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "formats/csi/wire.h"
+
 namespace telltale {
 namespace {
 
@@ -55,7 +57,7 @@ bool has_other_code(const ModuleSymbols& symbols, const std::vector<FlowRecord>&
   std::unordered_set<std::string_view> described;
   for (const FlowRecord& flow : flows) {
     described.insert(flow.symbol);
-    described.insert(without_variant(flow.symbol));
+    described.insert(csi::without_variant(flow.symbol));
   }
   return std::ranges::any_of(symbols.functions, [&](const std::string& symbol) {
     return !described.contains(symbol) && !is_startup(symbol);
@@ -64,13 +66,9 @@ bool has_other_code(const ModuleSymbols& symbols, const std::vector<FlowRecord>&
 
 }  // namespace
 
-std::string_view without_variant(std::string_view symbol) {
-  return symbol.substr(0, symbol.find('$'));
-}
-
 uint32_t FlowFunctions::add(const std::string& module, const FlowRecord& record) {
   Symbols& symbols = by_symbol_[module];
-  auto& same_name = symbols[std::string(without_variant(record.symbol))];
+  auto& same_name = symbols[std::string(csi::without_variant(record.symbol))];
   for (const uint32_t known : same_name) {
     FlowFunction& function = functions_[known];
     const FlowRecord& first = *function.copies.front();
@@ -82,7 +80,7 @@ uint32_t FlowFunctions::add(const std::string& module, const FlowRecord& record)
     return known;
   }
   const auto index = static_cast<uint32_t>(functions_.size());
-  functions_.push_back({.symbol = std::string(without_variant(record.symbol)),
+  functions_.push_back({.symbol = std::string(csi::without_variant(record.symbol)),
                         .file = record.file,
                         .module = module,
                         .line = record.line,
@@ -168,7 +166,7 @@ std::vector<uint32_t> FlowFunctions::find(const std::string& module,
                                           std::string_view symbol) const {
   const auto symbols = by_symbol_.find(module);
   if (symbols == by_symbol_.end()) return {};
-  const auto found = symbols->second.find(without_variant(symbol));
+  const auto found = symbols->second.find(csi::without_variant(symbol));
   return found == symbols->second.end() ? std::vector<uint32_t>() : found->second;
 }
 

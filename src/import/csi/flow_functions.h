@@ -58,7 +58,4 @@ class FlowFunctions {
   std::map<std::string, Symbols> by_symbol_;  // by module
 };
 
-// Without the suffix of a variant ("f$CC$PT").
-std::string_view without_variant(std::string_view symbol);
-
 }  // namespace telltale
