@@ -191,8 +191,11 @@ class Crasher:
         done = subprocess.run([*map(str, words), *self.command], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=TIMEOUT)
         assert done.returncode == 0, done.stderr
-        lines = [line.split() for line in done.stdout.splitlines()]
-        return int(lines[-1][1]), lines[:-1]
+        *lines, end = [line.split() for line in done.stdout.splitlines()]
+        # Core files are named by process ids, which the kernel uses again: a later copy would replace an earlier one's.
+        ids = [line[4] for line in lines]
+        assert len(set(ids)) == len(ids), "two copies of the process had the same id: run it again"
+        return int(end[1]), lines
 
     def crash(self, count, seed, most, signals=SIGNALS):
         """Points at steps that a seed draws, each with the activations that were live."""
