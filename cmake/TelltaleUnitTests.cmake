@@ -9,12 +9,8 @@ endif()
 # process of its own. With sanitizers, a process takes longer to start than most tests take; there the program runs four times,
 # with a quarter of its tests each, unless ALONE is given: for tests that fail if another one ran in their process.
 # The time limits are generous: with sanitizers and under heavy load, a test of one minute took more than five.
-# The sources of tests are compiled without optimisation there: three fifths of the time, and most of the run is in the libraries.
 function(telltale_unit_tests target name)
   add_dependencies(telltale_test_programs ${target})
-  if(TELLTALE_SANITIZE)
-    target_compile_options(${target} PRIVATE -O0)
-  endif()
   if(NOT TELLTALE_SANITIZE OR "ALONE" IN_LIST ARGN)
     gtest_discover_tests(${target} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} DISCOVERY_TIMEOUT 60
                          TEST_PREFIX unit.${name}. PROPERTIES TIMEOUT 1200 LABELS unit)

@@ -75,7 +75,7 @@ class MonoFiles(unittest.TestCase):
         os.symlink(one, link)
         for words, message in (([one, one], f"{one} is given twice"), ([one, link], f"{one} and {link} are the same file"),
                                ([self.folder], f"{link} and {one} are the same file"), ([one, self.folder], "the same file")):
-            for verb in ("top", "info", "report", "flame"):
+            for verb in ("top", "info", "report", "stacks"):
                 done = subprocess.run([TELLTALE, verb, *words], capture_output=True, text=True, timeout=60)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), (verb, words))
                 self.assertIn(message, done.stderr)
