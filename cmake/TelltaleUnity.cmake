@@ -26,15 +26,15 @@ endforeach()
 
 # telltale_unity(TARGET SOURCES...): sources of one folder, and of those that are compiled with it, are compiled together, at
 # most telltale_unity_size of them (telltale_unity_size_FOLDER, if set). So names in anonymous namespaces have to differ
-# within a unit. Sources with the property SKIP_UNITY_BUILD_INCLUSION, set before, are compiled alone. The targets of a folder
-# (of CMake) that share a source must all call this. CMake's own units have absolute paths, so that ccache would have to
-# preprocess them again in every other checkout; these do not.
+# within a unit. Sources with the property SKIP_UNITY_BUILD_INCLUSION, set before, are compiled alone. CMake's own units
+# have absolute paths, so that ccache would have to preprocess them again in every other checkout; these do not.
 function(telltale_unity target)
   if(NOT TELLTALE_UNITY)
     return()
   endif()
   # g++ takes the sources of a unit for headers, whose types must not have members of anonymous types.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  get_target_property(compiled ${target} SOURCES)
   set(units)
   foreach(source IN LISTS ARGN)
     get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
@@ -63,13 +63,13 @@ function(telltale_unity target)
       target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
     endif()
     string(APPEND text_${unit} "#include \"${include}\"\n")
-    # Not compiled itself.
-    set_source_files_properties(${source} PROPERTIES HEADER_FILE_ONLY ON)
+    list(REMOVE_ITEM compiled ${source})
   endforeach()
   list(REMOVE_DUPLICATES units)
   foreach(unit IN LISTS units)
     set(file ${CMAKE_CURRENT_BINARY_DIR}/units/${target}/${unit}.cc)
     file(CONFIGURE OUTPUT ${file} CONTENT "${text_${unit}}" @ONLY)
-    target_sources(${target} PRIVATE ${file})
+    list(APPEND compiled ${file})
   endforeach()
+  set_target_properties(${target} PROPERTIES SOURCES "${compiled}")
 endfunction()

@@ -283,8 +283,7 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     if (std::erase_if(out, saves_temporaries) != 0) {
       result.warnings.emplace_back(
           "-save-temps is ignored: instrumented code cannot be compiled in its steps; -E and -S "
-          "write "
-          "what it would keep");
+          "write what it would keep");
     }
     if (parts.threads_by_clang && !parts.threads_given) parts.sampler.emplace_back("-fthreads");
     std::vector<std::string> words{"-fplugin=" + installation.plugin};

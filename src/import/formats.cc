@@ -29,6 +29,7 @@ std::string describe_other_file(std::span<const std::byte> bytes) {
     std::string_view what;
   };
   static constexpr Other kOthers[] = {
+      {"TTXRSIDE", "the side record of a trace, which is read with the trace: leave it out"},
       {"PERFILE2", "a perf.data file, which perf reads"},
       {"Ftrace!", "a uftrace recording, which uftrace reads"},
       {"\xC1\x1F\xFC\xC1", "an LTTng (CTF) trace, which babeltrace2 reads"},

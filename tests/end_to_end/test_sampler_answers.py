@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import shutil
 import re
 import unittest
 
@@ -53,10 +54,12 @@ class SamplerAnswers(SamplerToolCase):
 
     def test_one_report_of_several(self):
         report = os.path.join(GOLDEN, "plugin_three_times.report")
-        merged = self.path("merged.report")
-        self.telltale("convert", report, report, "-o", merged)
+        merged, copy = self.path("merged.report"), self.path("copy.report")
+        shutil.copy(report, copy)
+        self.telltale("convert", report, report, "-o", merged, status=2)
+        self.telltale("convert", report, copy, "-o", merged)
         self.telltale("check", merged)
-        twice = self.telltale("resolve", report, report, "--csv")
+        twice = self.telltale("resolve", report, copy, "--csv")
         self.assertEqual(self.telltale("resolve", merged, "--csv"), twice)
 
     def test_what_needs_calls_says_so(self):
