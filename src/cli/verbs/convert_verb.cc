@@ -54,8 +54,8 @@ std::string to_json(const ConvertOptions& options, const OutputFormat& format,
   DocumentWriter document(json, schemas::kConvert, {});
   document.add("output", options.output.path).add("format", format.name.name);
   document.list("losses", [&](ListWriter& losses) {
-    for (const auto& [loss, count] : outcome.losses)
-      losses.row([&](ObjectWriter& row) { row.add("count", count).add("what", loss); });
+    for (const auto& loss : outcome.losses)
+      losses.row([&](ObjectWriter& row) { row.add("count", loss.second).add("what", loss.first); });
   });
   document.add("damaged_places", outcome.problems.damage_count());
   document.add("lost_bytes", outcome.problems.lost_bytes());
