@@ -58,7 +58,7 @@ void estimate_frequencies(llvm::Function& function, FlowGraph& graph) {
 }  // namespace
 
 bool calls_setjmp(const llvm::Function& function) {
-  // LLVM does not say of its own setjmp that it returns twice.
+  // callsFunctionThatReturnsTwice() does not know the intrinsic of __builtin_setjmp.
   return function.callsFunctionThatReturnsTwice() ||
          llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
            const auto* const call = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);

@@ -20,8 +20,8 @@ class FirstRegions {
   // The variable that holds the bank of the region that is being observed, an i64.
   [[nodiscard]] llvm::AllocaInst* bank() const { return bank_; }
 
-  // Makes a block with a budget of its own: it branches to `slow` if something is left of the
-  // budget, otherwise to `fast`. With `takes_all`, the first branch to `slow` uses up the budget.
+  // Makes a check block and its budget, a counter. The block branches to `slow` while the budget
+  // is not used up, otherwise to `fast`. With `takes_all`, the first branch to `slow` uses it up.
   llvm::BasicBlock* make_check(llvm::BasicBlock* slow, llvm::BasicBlock* fast, bool takes_all);
   // Makes a block that branches to `slow` while a series goes on, otherwise to `other`.
   llvm::BasicBlock* make_series_check(llvm::BasicBlock* slow, llvm::BasicBlock* other);

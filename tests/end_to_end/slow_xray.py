@@ -45,7 +45,7 @@ class Trace:
             self._read_basic()
 
     def copied_buffers(self):
-        """How often a thread has a buffer that repeats another one: clang's runtime gave it to two threads at once."""
+        """How many buffers repeat another one: clang's runtime sometimes writes one twice."""
         pieces = [repr(piece) for thread in self.threads.values() for piece in thread.pieces]
         return len(pieces) - len(set(pieces))
 

@@ -114,9 +114,8 @@ class XrayRecording::Builder {
   }
   void add(ThreadKey thread, const Chunk& chunk) { threads_[{thread, part_}].push_back(chunk); }
 
-  // A buffer that the file contains twice: clang's runtime may give one to two threads at once (a
-  // race in its queue of buffers), so that another buffer is missing, and writes the shared one
-  // twice. A call must not count twice. REQUIRES: in order of time.
+  // clang's runtime sometimes writes one buffer twice and loses another (docs/formats/xray.md,
+  // "What the reader tolerates"). A call must not count twice. REQUIRES: in order of time.
   void drop_copies(std::vector<Chunk>& chunks) {
     const auto same_bytes = [&](const Chunk& one, const Chunk& other) {
       return one.timed && other.timed && one.order_tsc == other.order_tsc &&
@@ -125,13 +124,12 @@ class XrayRecording::Builder {
     };
     const auto copy = [&](const Chunk& one, const Chunk& other) {
       if (!same_bytes(one, other)) return false;
-      recording_.problems_.add(
-          {Problem::Kind::loss, other.begin, recording_.files_[other.file].input.name(), "Buffer",
-           fmt::format(
-               "a copy of the buffer at {}, not counted again: the recorder gave one buffer "
-               "to two threads, which lost another one",
-               one.begin),
-           other.end - other.begin});
+      recording_.problems_.add({Problem::Kind::loss, other.begin,
+                                recording_.files_[other.file].input.name(), "Buffer",
+                                fmt::format("the same bytes as the buffer at {}, not counted "
+                                            "again: the recorder has probably lost another buffer",
+                                            one.begin),
+                                other.end - other.begin});
       return true;
     };
     const auto copies = std::ranges::unique(chunks, copy);
