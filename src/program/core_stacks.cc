@@ -66,9 +66,10 @@ class CoreStacks::State {
     return {};
   }
 
-  std::vector<ThreadStack> threads(const FindVariables& find) {
+  std::vector<ThreadStack> threads(const FindVariables& find,
+                                   const ReadDebugInfo& read_debug_info) {
     std::vector<ThreadStack> stacks;
-    frames_.emplace(core_, options_.variables, find);
+    frames_.emplace(core_, options_.variables, find, read_debug_info);
     if (attached_) {
       stacks_ = &stacks;
       dwfl_getthreads(dwfl_, read_thread, this);
@@ -99,22 +100,37 @@ class CoreStacks::State {
       const size_t before = found.size();
       if (const Result<InputFile> input = InputFile::open(path))
         add_sections(input->bytes(), path, path, name, found, problems);
-      Dwarf_Addr bias = 0;
-      Dwarf* dwarf = found.size() == before ? dwfl_module_getdwarf(module, &bias) : nullptr;
-      if (dwarf == nullptr) continue;
-      const char* debug_file = nullptr;
-      dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &debug_file);
-      size_t size = 0;
-      const char* raw = elf_rawfile(dwarf_getelf(dwarf), &size);
-      // A file from debuginfod has no name.
-      const std::string file = debug_file != nullptr ? debug_file : "the debug file of " + path;
-      if (raw != nullptr)
-        add_sections(std::as_bytes(std::span(raw, size)), path, file, name, found, problems);
+      if (found.size() == before) add_debug_sections(path, module, name, found, problems);
     }
     return found;
   }
 
  private:
+  // Of the module's separate debug file.
+  static void add_debug_sections(const std::string& path, Dwfl_Module* module,
+                                 std::string_view name, std::vector<Section>& found,
+                                 ProblemLog& problems) {
+    // For a module without symbols libdwfl opens that file here; dwfl_module_getdwarf would also
+    // decompress all of its DWARF, which takes longer than everything else.
+    dwfl_module_getsymtab(module);
+    const char* debug_file = nullptr;
+    dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &debug_file);
+    if (debug_file != nullptr) {
+      const Result<InputFile> input = InputFile::open(debug_file);
+      if (input) return add_sections(input->bytes(), path, debug_file, name, found, problems);
+    }
+    Dwarf_Addr bias = 0;
+    Dwarf* dwarf = dwfl_module_getdwarf(module, &bias);
+    if (dwarf == nullptr) return;
+    dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, &debug_file);
+    size_t size = 0;
+    const char* raw = elf_rawfile(dwarf_getelf(dwarf), &size);
+    // A file from debuginfod has no name.
+    const std::string file = debug_file != nullptr ? debug_file : "the debug file of " + path;
+    if (raw != nullptr)
+      add_sections(std::as_bytes(std::span(raw, size)), path, file, name, found, problems);
+  }
+
   static void add_sections(Bytes bytes, const std::string& module, const std::string& file,
                            std::string_view name, std::vector<Section>& found,
                            ProblemLog& problems) {
@@ -275,8 +291,9 @@ Result<CoreStacks> CoreStacks::open(const CoreFile& core, const std::string& cor
   return CoreStacks(std::move(state));
 }
 
-std::vector<ThreadStack> CoreStacks::threads(const FindVariables& find) const {
-  return state_->threads(find);
+std::vector<ThreadStack> CoreStacks::threads(const FindVariables& find,
+                                             const ReadDebugInfo& read_debug_info) const {
+  return state_->threads(find, read_debug_info);
 }
 
 std::vector<CoreStacks::Section> CoreStacks::sections(std::string_view name,

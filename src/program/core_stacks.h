@@ -61,6 +61,10 @@ struct ThreadStack {
   std::string cut;                 // why there are no further frames; empty at the outermost
 };
 
+// Whether the debug information of a module, given by its path, is read for its frames. Where not,
+// they have the names of its symbols, and no lines.
+using ReadDebugInfo = std::function<bool(const std::string& module)>;
+
 struct CoreStackOptions {
   // Programs, shared objects and separate debug files. Those of the same build-id are used for what
   // the core file had mapped; others are found where the core file says, if their build-id is that
@@ -85,8 +89,10 @@ class CoreStacks {
   CoreStacks& operator=(CoreStacks&&) noexcept;
   ~CoreStacks();
 
-  // `find` is asked for frames of which the debug information names no variable; may be empty.
-  [[nodiscard]] std::vector<ThreadStack> threads(const FindVariables& find = {}) const;
+  // `find` is asked for frames of which the debug information names no variable. Either may be
+  // empty: no further variables, all debug information.
+  [[nodiscard]] std::vector<ThreadStack> threads(const FindVariables& find = {},
+                                                 const ReadDebugInfo& read_debug_info = {}) const;
 
   // A section of a program or of its separate debug file.
   struct Section {

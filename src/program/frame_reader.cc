@@ -157,7 +157,8 @@ void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& f
     dwfl_module_info(place.module, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
     frame.module = text_or_empty(file);
     Dwarf_Addr dwarf_bias = 0;
-    place.dwarf = dwfl_module_getdwarf(place.module, &dwarf_bias);
+    if (!read_debug_info_ || read_debug_info_(frame.module))
+      place.dwarf = dwfl_module_getdwarf(place.module, &dwarf_bias);
     place.bias = dwarf_bias;
   }
   const size_t first = frames.size();

@@ -23,9 +23,13 @@ namespace telltale {
 class FrameReader {
  public:
   // `find`: places of variables that hold at every instruction of a function, with debug
-  // information or without it; may be empty.
-  FrameReader(const CoreFile& core, std::vector<std::string> variables, FindVariables find)
-      : core_(core), variables_(std::move(variables)), find_(std::move(find)) {}
+  // information or without it; may be empty. `read_debug_info`: empty for all modules.
+  FrameReader(const CoreFile& core, std::vector<std::string> variables, FindVariables find,
+              ReadDebugInfo read_debug_info)
+      : core_(core),
+        variables_(std::move(variables)),
+        find_(std::move(find)),
+        read_debug_info_(std::move(read_debug_info)) {}
 
   // Appends the frames of one physical frame, the innermost first. `state` is at that frame.
   void read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& frames);
@@ -58,6 +62,7 @@ class FrameReader {
   const CoreFile& core_;
   std::vector<std::string> variables_;
   FindVariables find_;
+  ReadDebugInfo read_debug_info_;
   std::unordered_map<Dwfl_Module*, DwarfUnits> units_;
   std::unordered_map<Dwfl_Module*, DwarfFunctions> functions_;
 };

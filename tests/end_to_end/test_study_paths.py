@@ -69,6 +69,17 @@ class StudyPaths(SamplerCase):
         self.assertEqual(telltale("study", "merge", study, "-o", merged).returncode, 0)
         self.assertEqual(self.isolate(merged)["rows"], document["rows"])
 
+    def test_libraries_of_the_system_have_no_lines(self):
+        # Also where their debug information is installed; decompressing it takes longer than all the rest.
+        study = self.path("study")
+        telltale("run", "-q", "--study", study, "--", self.program("crash", "--trace=pt.schema", source=CRASHING), "abort")
+        head, *rows = [line.split("\t") for line in (study / "stacks.tsv").read_text().splitlines()[1:]]
+        frames = [dict(zip(head, row)) for row in rows]
+        of_system = [frame for frame in frames if "libc.so" in frame["module"]]
+        self.assertIn("abort", {frame["function"].removeprefix("__GI_") for frame in of_system})
+        self.assertEqual({(frame["file"], frame["line"]) for frame in of_system}, {("", "0")})
+        self.assertIn(("main", "crash_ways.c"), {(frame["function"], pathlib.Path(frame["file"]).name) for frame in frames})
+
     def test_sites_and_paths_are_ranked_together(self):
         program = self.program("graded", "--trace=pt.schema", "-fsampler-scheme=branches")
         study = self.path("study")

@@ -55,15 +55,15 @@ constexpr std::array<std::string_view, 10> kReporterPrefixes = {
     "__sanitizer::",   "__asan", "__ubsan", "__interceptor_", "__interception::",
     "___interceptor_", "__GI_",  "__lsan",  "__msan",         "operator delete"};
 
+bool begins_with_any(std::string_view text, std::span<const std::string_view> prefixes) {
+  return std::ranges::any_of(prefixes,
+                             [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
 bool is_outside(const StackFrame& frame) {
-  const std::string_view module = std::string_view(frame.module);
-  const std::string_view name = module.substr(module.rfind('/') + 1);
-  const auto begins = [](std::string_view text) {
-    return [text](std::string_view prefix) { return text.starts_with(prefix); };
-  };
-  return std::ranges::any_of(kSystemLibraries, begins(name)) ||
+  return is_system_library(frame.module) ||
          std::ranges::find(kReporters, frame.function) != kReporters.end() ||
-         std::ranges::any_of(kReporterPrefixes, begins(frame.function));
+         begins_with_any(frame.function, kReporterPrefixes);
 }
 
 // Compilers name copies of a function f.part.0, f.cold, f.slow (telltale-cc's); symbol tables have
@@ -76,6 +76,10 @@ std::string_view without_copy(std::string_view name) {
 }
 
 }  // namespace
+
+bool is_system_library(std::string_view module) {
+  return begins_with_any(module.substr(module.rfind('/') + 1), kSystemLibraries);
+}
 
 std::string normalise_stack(std::span<const StackFrame> stack) {
   // Below main and the first function of a thread are frames of libraries, too.
