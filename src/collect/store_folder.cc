@@ -4,9 +4,10 @@
 
 #include <charconv>
 #include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "base/sort_rows.h"
-#include "bytes/input_file.h"
 #include "collect/log/durable_file.h"
 #include "collect/log/log_segment.h"
 #include "collect/log/report_log.h"
@@ -21,15 +22,31 @@ constexpr std::string_view kMarker = "telltale store 1\n";
 
 }  // namespace
 
-std::vector<std::string> files_in(const std::string& folder, std::string_view ending) {
-  std::vector<std::string> files;
+Result<std::vector<std::string>> paths_in(const std::string& folder) {
+  std::vector<std::string> paths;
   std::error_code failure;
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
-       at.increment(failure)) {
-    if (at->path().extension() == ending) files.push_back(at->path().string());
-  }
-  sort_rows(files);
+       at.increment(failure))
+    paths.push_back(at->path().string());
+  if (failure && failure != std::errc::no_such_file_or_directory)
+    return io_error(folder, "cannot be read", failure.value());
+  sort_rows(paths);
+  return paths;
+}
+
+Result<std::vector<std::string>> files_in(const std::string& folder, std::string_view ending) {
+  Result<std::vector<std::string>> files = paths_in(folder);
+  if (files)
+    std::erase_if(*files, [&](const std::string& p) { return fs::path(p).extension() != ending; });
   return files;
+}
+
+Result<std::optional<InputFile>> open_if_there(const std::string& path) {
+  std::error_code failure;
+  if (fs::symlink_status(path, failure).type() == fs::file_type::not_found) return std::nullopt;
+  Result<InputFile> file = InputFile::open(path);
+  if (!file) return std::unexpected(file.error());
+  return std::optional(*std::move(file));
 }
 
 Result<void> StoreFolder::create() const {
@@ -58,8 +75,10 @@ std::string StoreFolder::programs_of(std::string_view application, std::string_v
 }
 
 Result<std::vector<uint64_t>> StoreFolder::segments() const {
+  const auto paths = files_in(log(), ".log");
+  if (!paths) return std::unexpected(paths.error());
   std::vector<uint64_t> numbers;
-  for (const std::string& path : files_in(log(), ".log")) {
+  for (const std::string& path : *paths) {
     const std::string name = fs::path(path).stem().string();
     uint64_t number = 0;
     const char* const end = name.data() + name.size();
@@ -71,10 +90,14 @@ Result<std::vector<uint64_t>> StoreFolder::segments() const {
 Result<StoredIds> StoreFolder::read_ids(ProblemLog& problems, uint64_t& log_bytes) const {
   StoredIds ids;
   std::vector<ReportKey> keys;
-  for (const std::string& path : files_in(this->ids(), ".ids")) {
+  const auto paths = files_in(this->ids(), ".ids");
+  if (!paths) return std::unexpected(paths.error());
+  for (const std::string& path : *paths) {
     const auto read = collect::read_ids(path);
     if (read) {
       keys.insert(keys.end(), read->begin(), read->end());
+    } else if (read.error().cause == Error::Cause::io) {
+      return std::unexpected(read.error());
     } else {
       problems.add({Problem::Kind::corruption, read.error().offset.value_or(0), path, "Ids",
                     read.error().detail, 0});

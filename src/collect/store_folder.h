@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/error.h"
 #include "base/problem.h"
+#include "bytes/input_file.h"
 #include "collect/log/stored_ids.h"
 
 namespace telltale::collect {
@@ -45,14 +47,20 @@ class StoreFolder {
   // Numbers of the log's segments, ascending. Errors: io.
   [[nodiscard]] Result<std::vector<uint64_t>> segments() const;
   // The reports that the store has or had: of all ids files and all segments. `problems` gets
-  // damage, which does not end the reading. `log_bytes`: sizes of the segments. Errors: io.
+  // damage, which does not end the reading. `log_bytes`: sizes of the segments. Errors: io, also if
+  // an ids file cannot be read: its reports would be stored again.
   Result<StoredIds> read_ids(ProblemLog& problems, uint64_t& log_bytes) const;
 
  private:
   std::string path_;
 };
 
-// The files with this ending directly in a folder, by name; without one: none.
-std::vector<std::string> files_in(const std::string& folder, std::string_view ending);
+// What is directly in a folder, by name; nothing if there is no such folder, which another process
+// may have removed just now. Errors: io; what cannot be read must not pass for empty.
+Result<std::vector<std::string>> paths_in(const std::string& folder);
+// Those with this ending. Errors: io.
+Result<std::vector<std::string>> files_in(const std::string& folder, std::string_view ending);
+// The content of a file; none if there is no such file. Errors: io.
+Result<std::optional<InputFile>> open_if_there(const std::string& path);
 
 }  // namespace telltale::collect

@@ -269,14 +269,49 @@ class StoreTest(StudyCase):
         (file,) = (store / "runs").rglob("*.parquet")
         old = file.parent.with_name("day=2020-01-01")
         file.parent.rename(old)
+        sites_of_old = store / "sites/app/b1.sites"
+        sites_of_old.parent.mkdir(exist_ok=True)
+        sites_of_old.write_bytes(sites())
         with Server(store) as server:
             server.post("today-002")
+        # In microseconds, these overflow to now or later.
+        for days in (106_751_992, 213_503_983, 2**64 - 1):
+            self.assertNotEqual(telltale("store", "fold", store, "--keep-days", days).returncode, 0, days)
+        telltale("store", "fold", store, "--keep-days", 36500)
+        self.assertEqual(sorted(row["id"] for row in read_runs(store, ["id"])), ["today-001", "today-002"])
         done = telltale("store", "fold", store, "--keep-days", 30)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("1 old file removed", done.stderr)
         self.assertEqual([row["id"] for row in read_runs(store, ["id"])], ["today-002"])
         self.assertFalse(old.exists())
         self.assertEqual(len(list((store / "ids").iterdir())), 1)
+        self.assertTrue(sites_of_old.exists())
+
+    @unittest.skipUnless(os.geteuid() == 0, "becomes another user")
+    def test_what_cannot_be_read_is_not_left_out(self):
+        """A folder or file that root made in another user's store."""
+        os.chmod(self.folder, 0o755)
+        store = self.fresh(("mine-0001", {"telltale_build": "b1"}), ("mine-0002", {"telltale_build": "b3"}))
+        telltale("store", "fold", store)
+        with Server(store) as server:
+            server.post("root-0001", telltale_build="b2")
+        telltale("store", "fold", store)
+        user = {"user": 65534, "group": 65534, "extra_groups": []}
+        subprocess.run(["chown", "-R", "65534:65534", store], check=True)
+        self.assertEqual(telltale("store", "info", store, **user).stdout.count("\napp "), 3)
+        of_root = store / "runs/application=app/build=b2"
+        os.chown(of_root, 0, 0)
+        for words in (("store", "info"), ("isolate",), ("store", "fold", "--keep-days", 30), ("store", "delete", "--application", "app")):
+            done = telltale(*words[:2], store, *words[2:], *(["mine-0001"] if "delete" in words else []), **user)
+            self.assertEqual((done.returncode, done.stdout), (3, ""), (words, done.stderr))
+            self.assertIn(f"{of_root}: cannot be read: Permission denied", done.stderr)
+        os.chown(of_root, 65534, 65534)
+        ids = max((store / "ids").iterdir())
+        os.chown(ids, 0, 0)
+        other = Server(store, wrapper=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"), expect_ready=False)
+        self.assertEqual(other.process.wait(60), 3)
+        other.stop()
+        self.assertIn(f"{ids}: cannot open: Permission denied", "".join(other.text))
 
     def test_the_server_folds(self):
         store = self.folder / "folding"

@@ -1,5 +1,7 @@
 #include "cli/collect/collect_options.h"
 
+#include "collect/store/fold.h"
+
 namespace telltale::cli {
 
 Command declare_collect_verb(Command app, CollectOptions& options) {
@@ -67,10 +69,12 @@ Command declare_collect_verb(Command app, CollectOptions& options) {
       .show_default();
   verb.add_option("--fold-seconds", options.fold_seconds,
                   "fold the log into Parquet this often; 0: never")
+      .in_range(uint64_t{0}, kMostFoldSeconds)
       .type_name("N")
       .show_default();
   verb.add_option("--keep-days", options.keep_days,
                   "remove reports that were received longer ago; 0: keep all")
+      .in_range(uint64_t{0}, collect::kMostKeptDays)
       .type_name("N")
       .show_default();
   return verb;

@@ -46,7 +46,9 @@ void raise_file_limit() {
 
 uint64_t bytes_of(const StoreFolder& store) {
   uint64_t bytes = 0;
-  for (const std::string& path : collect::files_in(store.log(), ".log")) {
+  const auto paths = collect::files_in(store.log(), ".log");
+  if (!paths) return bytes;
+  for (const std::string& path : *paths) {
     std::error_code failure;
     const uintmax_t size = std::filesystem::file_size(path, failure);
     bytes += failure ? 0 : size;

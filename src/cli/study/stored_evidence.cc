@@ -14,7 +14,7 @@
 #include "base/joined.h"
 #include "bytes/as_bytes.h"
 #include "cli/study/program_sites.h"
-#include "collect/store/fold.h"
+#include "collect/store/run_files.h"
 #include "collect/store/store_evidence.h"
 #include "collect/store/store_paths.h"
 #include "collect/store_folder.h"
@@ -41,7 +41,9 @@ std::unexpected<Error> no_sites(const StoreFolder& store) {
 // The files of the chosen application and builds.
 Result<std::vector<RunFile>> choose_files(const StoreFolder& store,
                                           const IsolationSources& sources) {
-  std::vector<RunFile> files = collect::run_files(store);
+  auto found = collect::run_files(store);
+  if (!found) return std::unexpected(found.error());
+  std::vector<RunFile> files = *std::move(found);
   std::set<std::string> applications;
   for (const RunFile& file : files) applications.insert(file.application);
   std::string chosen = sources.application;

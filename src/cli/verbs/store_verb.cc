@@ -206,7 +206,9 @@ void add_store_verb(Command app, int& status) {
   add_output_option(verb, options->output, "report, paths: the file; - is standard output")
       .show_default();
   verb.add_option("--keep-days", options->keep_days,
-                  "fold: also remove reports that were received longer ago; 0: keep all")
+                  "fold: also remove reports that were received longer ago; 0: keep all. Site "
+                  "information and programs stay")
+      .in_range(uint64_t{0}, collect::kMostKeptDays)
       .type_name("N");
   verb.add_flag("-q,--quiet", options->quiet, "fold: print errors only");
   verb.add_flag("--json", options->json, "info: print JSON");

@@ -77,7 +77,7 @@ std::optional<Clock::time_point> written_at(const std::string& path, uint64_t& b
 // Files of the spool with this ending, the oldest first.
 std::vector<ReportSpool::Entry> list(const std::string& folder, std::string_view ending) {
   std::vector<ReportSpool::Entry> found;
-  for (const std::string& path : files_in(folder, std::string(ending))) {
+  for (const std::string& path : files_in(folder, ending).value_or(std::vector<std::string>())) {
     ReportSpool::Entry entry;
     entry.path = path;
     entry.id = fs::path(path).stem().string();

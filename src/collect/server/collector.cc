@@ -65,7 +65,9 @@ Result<uint64_t> next_segment(const StoreFolder& store) {
   const auto segments = store.segments();
   if (!segments) return std::unexpected(segments.error());
   for (const uint64_t number : *segments) next = std::max(next, number + 1);
-  for (const std::string& path : files_in(store.ids(), ".ids")) {
+  const auto paths = files_in(store.ids(), ".ids");
+  if (!paths) return std::unexpected(paths.error());
+  for (const std::string& path : *paths) {
     const std::string name = fs::path(path).stem().string();
     uint64_t last = 0;
     const size_t dash = name.find('-');

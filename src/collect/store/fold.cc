@@ -8,6 +8,7 @@
 #include <charconv>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -24,6 +25,7 @@
 #include "collect/store/duckdb.h"
 #include "collect/store/observations.h"
 #include "collect/store/roll_request.h"
+#include "collect/store/run_files.h"
 #include "collect/store/run_rows.h"
 
 namespace telltale::collect {
@@ -41,11 +43,22 @@ Result<void> remove_file(const std::string& path) {
   return {};
 }
 
-std::vector<uint64_t> read_numbers(const std::string& path) {
+// A text's content; empty if there is no such file. `file` owns it.
+Result<std::string_view> read_text(const std::string& path, std::optional<InputFile>& file) {
+  auto opened = open_if_there(path);
+  if (!opened) return std::unexpected(opened.error());
+  file = *std::move(opened);
+  if (!file) return std::string_view();
+  return std::string_view(reinterpret_cast<const char*>(file->bytes().data()),
+                          file->bytes().size());
+}
+
+Result<std::vector<uint64_t>> read_numbers(const std::string& path) {
   std::vector<uint64_t> numbers;
-  const Result<InputFile> file = InputFile::open(path);
-  if (!file) return numbers;
-  std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+  std::optional<InputFile> file;
+  const auto whole = read_text(path, file);
+  if (!whole) return std::unexpected(whole.error());
+  std::string_view text = *whole;
   while (!text.empty()) {
     uint64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -58,11 +71,12 @@ std::vector<uint64_t> read_numbers(const std::string& path) {
 }
 
 // "application id" lines.
-std::set<std::string, std::less<>> read_deleted(const StoreFolder& store) {
+Result<std::set<std::string, std::less<>>> read_deleted(const StoreFolder& store) {
   std::set<std::string, std::less<>> deleted;
-  const Result<InputFile> file = InputFile::open(store.deleted());
-  if (!file) return deleted;
-  std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+  std::optional<InputFile> file;
+  const auto whole = read_text(store.deleted(), file);
+  if (!whole) return std::unexpected(whole.error());
+  std::string_view text = *whole;
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     deleted.emplace(text.substr(0, end));
@@ -91,10 +105,11 @@ class Batch {
         result_(result) {}
 
   Result<void> run() {
-    // Segments are removed only after everything is in its place.
+    // Segments are removed only after everything is in its place. What cannot be looked at is not
+    // gone.
     std::error_code failure;
     const bool whole = std::ranges::all_of(segments_, [&](uint64_t number) {
-      return fs::exists(segment_path(store_.log(), number), failure);
+      return fs::exists(segment_path(store_.log(), number), failure) || failure;
     });
     if (whole) {
       if (auto written = fold_segments(); !written) return written;
@@ -115,7 +130,9 @@ class Batch {
     }
     // An interrupted fold of this batch may have left files; if reports were deleted since, more
     // than there are now.
-    for (const RunFile& file : run_files(store_)) {
+    const auto files = run_files(store_);
+    if (!files) return std::unexpected(files.error());
+    for (const RunFile& file : *files) {
       if (!fs::path(file.path).stem().string().starts_with(name_)) continue;
       if (auto removed = remove_file(file.path); !removed) return removed;
     }
@@ -130,14 +147,33 @@ class Batch {
     return {};
   }
 
+  // The reports that earlier batches have. Damage is told: their reports may be folded again.
+  Result<StoredIds> read_known() {
+    const auto paths = files_in(store_.ids(), ".ids");
+    if (!paths) return std::unexpected(paths.error());
+    StoredIds known;
+    for (const std::string& path : *paths) {
+      if (fs::path(path).stem() == name_) continue;  // this batch's, of an interrupted fold
+      const auto keys = read_ids(path);
+      if (keys) {
+        known.add(*keys);
+      } else if (keys.error().cause == Error::Cause::io) {
+        return std::unexpected(keys.error());
+      } else {
+        result_.problems.add({Problem::Kind::corruption, keys.error().offset.value_or(0), path,
+                              "Ids", keys.error().detail, 0});
+      }
+    }
+    return known;
+  }
+
   // Finds the reports, without those that the store has.
   Result<void> sort_reports() {
-    const std::set<std::string, std::less<>> deleted = read_deleted(store_);
-    StoredIds known;
-    for (const std::string& path : files_in(store_.ids(), ".ids")) {
-      if (fs::path(path).stem() == name_) continue;  // this batch's, of an interrupted fold
-      if (const auto keys = read_ids(path)) known.add(*keys);
-    }
+    const auto deleted = read_deleted(store_);
+    if (!deleted) return std::unexpected(deleted.error());
+    auto read = read_known();
+    if (!read) return std::unexpected(read.error());
+    StoredIds known = *std::move(read);
     for (const uint64_t number : segments_) {
       const std::string path = segment_path(store_.log(), number);
       Result<InputFile> file = InputFile::open(path);
@@ -161,7 +197,7 @@ class Batch {
         known.add(key);
         known.settle();
         keys_.push_back(key);
-        if (deleted.contains(name_in_deleted(view->head))) {
+        if (deleted->contains(name_in_deleted(view->head))) {
           ++result_.deleted;
           continue;
         }
@@ -280,8 +316,9 @@ class Batch {
 
 // The segments to fold next: those of an interrupted fold, or ended ones. The plan names them.
 Result<std::vector<uint64_t>> plan_batch(const StoreFolder& store, ProblemLog& problems) {
-  std::vector<uint64_t> batch = read_numbers(store.plan());
-  if (!batch.empty()) return batch;
+  auto begun = read_numbers(store.plan());
+  if (!begun || !begun->empty()) return begun;
+  std::vector<uint64_t> batch;
   const auto segments = store.segments();
   if (!segments) return std::unexpected(segments.error());
   uint64_t bytes = 0;
@@ -307,7 +344,9 @@ Result<std::vector<uint64_t>> plan_batch(const StoreFolder& store, ProblemLog& p
 Result<FoldResult> fold_locked(const StoreFolder& store) {
   FoldResult result;
   // What interrupted folds left.
-  for (const std::string& path : files_in(store.temporary(), ".parquet")) {
+  const auto left = files_in(store.temporary(), ".parquet");
+  if (!left) return std::unexpected(left.error());
+  for (const std::string& path : *left) {
     if (auto removed = remove_file(path); !removed) return std::unexpected(removed.error());
   }
   for (;;) {
@@ -377,34 +416,7 @@ void remove_empty_folders(const std::string& path, const std::string& top) {
   }
 }
 
-// The value of "name=value", the last part of a path.
-std::string value_of(const fs::path& folder) {
-  const std::string name = folder.filename().string();
-  return name.substr(std::min(name.size(), name.find('=') + 1));
-}
-
 }  // namespace
-
-std::vector<RunFile> run_files(const StoreFolder& store) {
-  std::vector<RunFile> files;
-  std::error_code failure;
-  const bool has_digests = fs::is_directory(store.digests(), failure);
-  for (fs::recursive_directory_iterator at(store.runs(), failure), end; !failure && at != end;
-       at.increment(failure)) {
-    if (at->path().extension() != ".parquet") continue;
-    const fs::path day = at->path().parent_path();
-    const fs::path build = day.parent_path();
-    const fs::path place = at->path().lexically_relative(store.runs());
-    const auto digest = [&](const char* extension) {
-      return has_digests ? (fs::path(store.digests()) / place).replace_extension(extension).string()
-                         : std::string();
-    };
-    files.push_back({at->path().string(), value_of(build.parent_path()), value_of(build),
-                     value_of(day), digest("digest"), digest("paths")});
-  }
-  sort_rows(files, {}, &RunFile::path);
-  return files;
-}
 
 Result<FoldResult> fold(const StoreFolder& store) {
   const Result<LockFile> lock = lock_for_folding(store);
@@ -425,8 +437,10 @@ Result<uint64_t> delete_reports(const StoreFolder& store, const std::string& app
   const Result<LockFile> lock = lock_for_folding(store);
   if (!lock) return std::unexpected(lock.error());
   // From here on, folding leaves them out.
+  const auto before = read_deleted(store);
+  if (!before) return std::unexpected(before.error());
   std::string deleted;
-  for (const std::string& line : read_deleted(store)) deleted += line + '\n';
+  for (const std::string& line : *before) deleted += line + '\n';
   if (auto written = replace_file(store.deleted(), deleted + lines); !written)
     return std::unexpected(written.error());
   if (const auto folded = fold_locked(store); !folded) return std::unexpected(folded.error());
@@ -434,7 +448,9 @@ Result<uint64_t> delete_reports(const StoreFolder& store, const std::string& app
   if (!database) return std::unexpected(database.error());
   Connection connection(*database);
   uint64_t found = 0;
-  for (const RunFile& file : run_files(store)) {
+  const auto files = run_files(store);
+  if (!files) return std::unexpected(files.error());
+  for (const RunFile& file : *files) {
     if (file.application != application) continue;
     const auto removed = delete_from(connection, store, file.path, list);
     if (!removed) return std::unexpected(removed.error());
@@ -456,7 +472,9 @@ Result<uint64_t> remove_before(const StoreFolder& store, const std::string& day)
     const std::string name = fs::path(path).stem().string();
     return name.substr(0, name.rfind('-'));
   };
-  for (RunFile& file : run_files(store)) {
+  auto files = run_files(store);
+  if (!files) return std::unexpected(files.error());
+  for (RunFile& file : *files) {
     if (file.day < day) {
       old.push_back(std::move(file));
     } else {

@@ -29,20 +29,11 @@ Result<FoldResult> fold(const StoreFolder& store);
 Result<uint64_t> delete_reports(const StoreFolder& store, const std::string& application,
                                 const std::vector<std::string>& ids);
 
+// A hundred years. Longer times overflow in microseconds, and would remove all runs.
+constexpr uint64_t kMostKeptDays = 36500;
+
 // Removes the runs that were received before this day (UTC), and forgets their ids if no other runs
 // were folded with them. Returns the number of files. Errors: io.
 Result<uint64_t> remove_before(const StoreFolder& store, const std::string& day);
-
-// A Parquet file of a store.
-struct RunFile {
-  std::string path;
-  std::string application;
-  std::string build;
-  std::string day;
-  std::string digest;       // its place; empty: the store, of an older version, has none
-  std::string path_digest;  // likewise, of its path files
-};
-// In the order of their paths.
-std::vector<RunFile> run_files(const StoreFolder& store);
 
 }  // namespace telltale::collect

@@ -4,7 +4,7 @@
 
 #include "bytes/as_bytes.h"
 #include "bytes/decompress.h"
-#include "collect/store/fold.h"
+#include "collect/store/run_files.h"
 
 namespace telltale::collect {
 namespace {
@@ -67,7 +67,9 @@ Result<std::optional<std::string>> read_report_part(const StoreFolder& store,
   auto database = Database::open(kPartMemoryBytes, store.temporary());
   if (!database) return std::unexpected(database.error());
   Connection connection(*database);
-  for (const RunFile& file : run_files(store)) {
+  const auto files = run_files(store);
+  if (!files) return std::unexpected(files.error());
+  for (const RunFile& file : *files) {
     if (file.application != application) continue;
     const Result<bool> has =
         part == ReportPart::report ? Result<bool>(true) : has_paths_column(connection, file.path);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "collect/store/fold.h"
+#include "collect/store/run_files.h"
 #include "import/sampler/sampler_evidence.h"
 #include "import/sampler/sampler_predicates.h"
 #include "import/study.h"

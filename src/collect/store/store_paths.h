@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "bytes/input_file.h"
-#include "collect/store/fold.h"
 #include "collect/store/path_digest.h"
+#include "collect/store/run_files.h"
 #include "collect/store_folder.h"
 
 namespace telltale::collect {

@@ -10,7 +10,7 @@
 
 #include "base/sort_rows.h"
 #include "collect/store/duckdb.h"
-#include "collect/store/fold.h"
+#include "collect/store/run_files.h"
 
 namespace telltale::collect {
 namespace {
@@ -108,12 +108,13 @@ class Summing {
 }  // namespace
 
 Result<StoreSummary> summarize(const StoreFolder& store) {
-  const std::vector<RunFile> files = run_files(store);
+  const auto files = run_files(store);
+  if (!files) return std::unexpected(files.error());
   auto database = Database::open(kSummaryMemoryBytes, store.temporary());
   if (!database) return std::unexpected(database.error());
   Connection connection(*database);
   Summing sums(store);
-  for (const RunFile& file : files) {
+  for (const RunFile& file : *files) {
     if (auto added = sums.add(connection, file); !added) return std::unexpected(added.error());
   }
   return sums.finish();

@@ -1,0 +1,103 @@
+#include "collect/store/fold.h"
+
+#include <gmock/gmock.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "collect/log/log_segment.h"
+#include "collect/log/report_log.h"
+#include "collect/store/run_files.h"
+
+namespace telltale::collect {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A store with one segment that waits. What cannot be read is a folder where a file should be,
+// since tests may run as root.
+class UnreadableStore : public ::testing::Test {
+ protected:
+  UnreadableStore() {
+    EXPECT_TRUE(store_.create());
+    std::ofstream(segment_) << kSegmentHead << entry_head("payload") << "payload";
+  }
+  ~UnreadableStore() override { fs::remove_all(store_.path()); }
+
+  // Folding ends with an error about this path, and the segment stays as it was.
+  void expect_refusal(const std::string& path) const {
+    const uintmax_t size = fs::file_size(segment_);
+    const auto folded = fold(store_);
+    ASSERT_FALSE(folded);
+    EXPECT_EQ(folded.error().cause, Error::Cause::io);
+    EXPECT_EQ(folded.error().file, path);
+    EXPECT_EQ(fs::file_size(segment_), size);
+  }
+
+  static std::string fresh_folder() {
+    std::string name = fs::temp_directory_path() / "telltale-fold-XXXXXX";
+    EXPECT_NE(::mkdtemp(name.data()), nullptr);
+    return name;
+  }
+
+  const StoreFolder store_{fresh_folder()};
+  const std::string segment_ = segment_path(store_.log(), 7);
+};
+
+TEST_F(UnreadableStore, IdsMustBeReadOrReportsAreStoredAgain) {
+  const std::string ids = store_.ids() + "/1-2.ids";
+  fs::create_directory(ids);
+  expect_refusal(ids);
+  ProblemLog problems;
+  uint64_t bytes = 0;
+  const auto read = store_.read_ids(problems, bytes);
+  ASSERT_FALSE(read);
+  EXPECT_EQ(read.error().file, ids);
+}
+
+TEST_F(UnreadableStore, ADamagedIdsFileIsTold) {
+  std::ofstream(store_.ids() + "/1-2.ids") << "no ids";
+  const auto folded = fold(store_);
+  ASSERT_TRUE(folded);
+  const auto kept = folded->problems.kept();
+  EXPECT_TRUE(std::ranges::any_of(
+      kept, [&](const Problem& p) { return p.file == store_.ids() + "/1-2.ids"; }));
+}
+
+TEST_F(UnreadableStore, DeletedReportsWouldComeBack) {
+  fs::create_directory(store_.deleted());
+  expect_refusal(store_.deleted());
+  const auto removed = delete_reports(store_, "app", {"report-1"});
+  ASSERT_FALSE(removed);
+  EXPECT_EQ(removed.error().file, store_.deleted());
+}
+
+TEST_F(UnreadableStore, AnInterruptedFoldMustBeCompletedUnderItsName) {
+  fs::create_directory(store_.plan());
+  expect_refusal(store_.plan());
+}
+
+TEST_F(UnreadableStore, NoAnswerIsOfAPartOfTheRuns) {
+  const std::string build = store_.runs() + "/application=a/build=b";
+  fs::create_directories(build + "/day=2026-01-02");
+  std::ofstream(build + "/day=2026-01-02/1-2-0.parquet").flush();
+  auto files = run_files(store_);
+  ASSERT_TRUE(files);
+  ASSERT_EQ(files->size(), 1U);
+  EXPECT_EQ((*files)[0].application + " " + (*files)[0].build + " " + (*files)[0].day,
+            "a b 2026-01-02");
+  fs::remove_all(store_.runs());
+  files = run_files(store_);
+  ASSERT_TRUE(files);
+  EXPECT_TRUE(files->empty());
+  fs::create_symlink("runs", store_.runs());
+  files = run_files(store_);
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().file, store_.runs());
+}
+
+}  // namespace
+}  // namespace telltale::collect
