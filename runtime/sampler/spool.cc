@@ -1,5 +1,6 @@
 #include "spool.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <signal.h>
@@ -60,18 +61,20 @@ int note_build(struct dl_phdr_info* module, size_t, void*) {
   return 1;
 }
 
-// Reads at most `bytes` of a file; returns how many, or -1.
+// Reads at most `bytes` of a file; returns how many, or -1 and errno.
 ssize_t read_small(const char* path, char* text, size_t bytes) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return -1;
   size_t used = 0;
-  while (used < bytes) {
-    const ssize_t got = ::read(file, text + used, bytes - used);
-    if (got <= 0) break;
-    used += static_cast<size_t>(got);
+  ssize_t got = 1;
+  while (used < bytes && got > 0) {
+    got = ::read(file, text + used, bytes - used);
+    if (got > 0) used += static_cast<size_t>(got);
   }
+  const int failure = errno;
   ::close(file);
-  return static_cast<ssize_t>(used);
+  errno = failure;
+  return got < 0 ? -1 : static_cast<ssize_t>(used);
 }
 
 Consent ask_file() {
@@ -87,7 +90,9 @@ Consent ask_file() {
   if (size < 0 || static_cast<size_t>(size) >= sizeof(path)) return Consent::unsaid;
   static char text[16384];
   const ssize_t used = read_small(path, text, sizeof(text));
-  return used < 0 ? Consent::unsaid : consent_of(text, static_cast<size_t>(used), application);
+  if (used >= 0) return consent_of(text, static_cast<size_t>(used), application);
+  // A file that cannot be read may say no.
+  return errno == ENOENT || errno == ENOTDIR ? Consent::unsaid : Consent::off;
 }
 
 // opendir(3) would allocate while the program starts.

@@ -249,6 +249,22 @@ class SendTest(unittest.TestCase):
         done = self.telltale("run", "--collect", DEAD, "--spool", self.spool, "--", self.ending, 3, env=environment)
         self.assertEqual((done.returncode, self.waiting()), (3, []))
 
+    def test_a_consent_that_cannot_be_read_is_off(self):
+        """A folder of that name, since tests may run as root."""
+        self.spooled(self.ending, 1)
+        path = self.home / ".config/telltale/collect"
+        path.mkdir(parents=True)
+        self.spooled(self.ending, 1)
+        self.assertEqual(len(self.waiting()), 1)
+        done = self.telltale("run", "--collect", DEAD, "--spool", self.spool, "--", self.ending, 3)
+        self.assertEqual((done.returncode, done.stdout), (3, "2\n"))
+        self.assertIn(f"not reported: {path}", done.stderr)
+        with FakeServer() as fake:
+            done = self.send(fake.url)
+            self.assertEqual((done.returncode, fake.requests), (3, []), done.stderr)
+        self.assertIn(str(path), done.stderr)
+        self.assertEqual(len(self.waiting()), 1)
+
     def ask(self, answer):
         """Runs the program with --ask on a terminal; returns its exit status and what the terminal showed."""
         pid, terminal = pty.fork()

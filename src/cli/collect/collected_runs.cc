@@ -59,7 +59,13 @@ Result<std::optional<CollectedRuns>> CollectedRuns::begin(const StudyOptions& op
   std::string application = application_of(program);
   if (application.empty())
     return usage_error(program + " has no letter or digit in its name, as applications need");
-  Consent consent = read_consent(application);
+  const Result<Consent> said = read_consent(application);
+  if (!said) {
+    if (!options.quiet)
+      fmt::print(stderr, "telltale: not reported: {}\n", visible(to_string(said.error())));
+    return std::nullopt;
+  }
+  Consent consent = *said;
   if (consent == Consent::unsaid && options.ask) {
     const Result<Consent> answer =
         ask_consent(application, url->authority(), options.collect_paths);

@@ -10,9 +10,9 @@
 #include <string_view>
 
 #include "bytes/as_bytes.h"
-#include "bytes/input_file.h"
 #include "bytes/write_all.h"
 #include "collect/log/durable_file.h"
+#include "collect/store_folder.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
@@ -36,10 +36,13 @@ std::string consent_path() {
   return folder.empty() ? "" : folder + sampler::kConsentFile;
 }
 
-std::string text_in(const std::string& path) {
-  const Result<InputFile> file = InputFile::open(path);
-  if (!file) return {};
-  return {reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size()};
+// Empty if there is no such file.
+Result<std::string> text_in(const std::string& path) {
+  const auto file = collect::open_if_there(path);
+  if (!file) return std::unexpected(file.error());
+  if (!*file) return std::string();
+  const Bytes bytes = (*file)->bytes();
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 // The first line that fits counts, so a new one goes to the top.
@@ -48,8 +51,10 @@ Result<void> remember(const std::string& application, Consent consent) {
   if (path.empty()) return usage_error("neither HOME nor XDG_CONFIG_HOME is set");
   if (auto made = collect::make_folder(std::filesystem::path(path).parent_path().string()); !made)
     return made;
+  const Result<std::string> before = text_in(path);
+  if (!before) return std::unexpected(before.error());
   const std::string_view word = consent == Consent::on ? "on" : "off";
-  return collect::replace_file(path, fmt::format("{} {}\n{}", application, word, text_in(path)));
+  return collect::replace_file(path, fmt::format("{} {}\n{}", application, word, *before));
 }
 
 // A line from the terminal, in lower case; empty at its end.
@@ -64,13 +69,14 @@ std::string read_answer(int terminal) {
 
 }  // namespace
 
-Consent read_consent(const std::string& application) {
+Result<Consent> read_consent(const std::string& application) {
   const std::string wish = variable(sampler::kSpoolVariable);
   if (wish == "off" || wish == "0") return Consent::off;
   const std::string path = consent_path();
   if (path.empty()) return Consent::unsaid;
-  const std::string text = text_in(path);
-  return sampler::consent_of(text.data(), text.size(), application.c_str());
+  const Result<std::string> text = text_in(path);
+  if (!text) return std::unexpected(text.error());
+  return sampler::consent_of(text->data(), text->size(), application.c_str());
 }
 
 Result<Consent> ask_consent(const std::string& application, const std::string& where,

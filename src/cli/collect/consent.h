@@ -10,12 +10,13 @@ namespace telltale::cli {
 using sampler::Consent;
 
 // Whether the user agrees to keep and send reports of an application (docs/formats/collect.md,
-// "Consent"): TELLTALE_COLLECT=off says no to all, otherwise the user's file decides.
-Consent read_consent(const std::string& application);
+// "Consent"): TELLTALE_COLLECT=off says no to all, otherwise the user's file decides. Errors: io,
+// if there is a file that cannot be read; it may say no.
+Result<Consent> read_consent(const std::string& application);
 
 // Asks on the terminal whether to send a report of this application to `where`, with a path file if
 // `with_paths`. "always" and "never" are added to the user's file. Without a terminal the answer is
-// off. Errors: io, if the file cannot be written.
+// off. Errors: io, if the file cannot be read or written.
 Result<Consent> ask_consent(const std::string& application, const std::string& where,
                             bool with_paths);
 

@@ -24,7 +24,9 @@ using collect::ReportSpool;
 using collect::SendOutcome;
 using Clock = std::chrono::system_clock;
 
-bool may_send(const std::string& application) { return read_consent(application) != Consent::off; }
+bool may_send(const std::string& application) {
+  return read_consent(application).value_or(Consent::off) != Consent::off;
+}
 
 // A file with the token alone, or the variable TELLTALE_TOKEN: command lines are not secret.
 Result<std::string> read_token(const std::string& path) {
@@ -100,6 +102,8 @@ int send_spool(SendVerbOptions options) {
   if (options.if_due && Clock::now() < collect::read_retry(spool).due) return kDone;
   const auto end = Clock::now() + std::chrono::duration<double>(*patience);
   for (;;) {
+    // Reports without consent are removed, which is no answer to a file that cannot be read.
+    if (const auto readable = read_consent(""); !readable) return report_error(readable.error());
     ProblemLog problems;
     const Result<SendOutcome> outcome = collect::send_reports(spool, options.send, problems);
     if (!outcome) return report_error(outcome.error());
