@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <system_error>
@@ -19,6 +20,40 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kMarker = "telltale store 1\n";
+
+bool is_gone(const std::string& path) {
+  std::error_code failure;
+  return fs::status(path, failure).type() == fs::file_type::not_found;
+}
+
+// The numbers at the beginning of each line, up to another text.
+std::vector<uint64_t> numbers_in(Bytes bytes) {
+  std::vector<uint64_t> numbers;
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  while (!text.empty()) {
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) break;
+    numbers.push_back(number);
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    if (!text.empty()) text.remove_prefix(1);
+  }
+  return numbers;
+}
+
+// The numbers that names of segments begin with.
+Result<std::vector<uint64_t>> segments_in(const std::string& folder) {
+  const auto paths = files_in(folder, ".log");
+  if (!paths) return std::unexpected(paths.error());
+  std::vector<uint64_t> numbers;
+  for (const std::string& path : *paths) {
+    const std::string name = fs::path(path).stem().string();
+    uint64_t number = 0;
+    const char* const end = name.data() + name.size();
+    if (std::from_chars(name.data(), end, number).ptr == end) numbers.push_back(number);
+  }
+  return numbers;
+}
 
 }  // namespace
 
@@ -42,11 +77,10 @@ Result<std::vector<std::string>> files_in(const std::string& folder, std::string
 }
 
 Result<std::optional<InputFile>> open_if_there(const std::string& path) {
-  std::error_code failure;
-  if (fs::symlink_status(path, failure).type() == fs::file_type::not_found) return std::nullopt;
   Result<InputFile> file = InputFile::open(path);
-  if (!file) return std::unexpected(file.error());
-  return std::optional(*std::move(file));
+  if (file) return std::optional(*std::move(file));
+  if (is_gone(path)) return std::nullopt;
+  return std::unexpected(file.error());
 }
 
 Result<void> StoreFolder::create() const {
@@ -74,43 +108,47 @@ std::string StoreFolder::programs_of(std::string_view application, std::string_v
   return fmt::format("{}/programs/{}/{}", path_, application, build);
 }
 
-Result<std::vector<uint64_t>> StoreFolder::segments() const {
-  const auto paths = files_in(log(), ".log");
+Result<std::vector<uint64_t>> StoreFolder::segments() const { return segments_in(log()); }
+
+Result<std::vector<uint64_t>> StoreFolder::planned() const {
+  const auto file = open_if_there(plan());
+  if (!file) return std::unexpected(file.error());
+  return *file ? numbers_in((*file)->bytes()) : std::vector<uint64_t>();
+}
+
+Result<uint64_t> StoreFolder::next_segment(uint64_t now_us) const {
+  uint64_t next = now_us;
+  // In this order: a fold that runs removes segments when the others have their numbers.
+  for (const auto& numbers : {segments(), planned(), segments_in(damaged())}) {
+    if (!numbers) return std::unexpected(numbers.error());
+    for (const uint64_t number : *numbers) next = std::max(next, number + 1);
+  }
+  const auto paths = files_in(ids(), ".ids");
   if (!paths) return std::unexpected(paths.error());
-  std::vector<uint64_t> numbers;
   for (const std::string& path : *paths) {
     const std::string name = fs::path(path).stem().string();
-    uint64_t number = 0;
-    const char* const end = name.data() + name.size();
-    if (std::from_chars(name.data(), end, number).ptr == end) numbers.push_back(number);
+    uint64_t last = 0;
+    const size_t dash = name.find('-');
+    if (dash == std::string::npos) continue;
+    std::from_chars(name.data() + dash + 1, name.data() + name.size(), last);
+    next = std::max(next, last + 1);
   }
-  return numbers;
+  return next;
 }
 
 Result<StoredIds> StoreFolder::read_ids(ProblemLog& problems, uint64_t& log_bytes) const {
   StoredIds ids;
   std::vector<ReportKey> keys;
-  const auto paths = files_in(this->ids(), ".ids");
-  if (!paths) return std::unexpected(paths.error());
-  for (const std::string& path : *paths) {
-    const auto read = collect::read_ids(path);
-    if (read) {
-      keys.insert(keys.end(), read->begin(), read->end());
-    } else if (read.error().cause == Error::Cause::io) {
-      return std::unexpected(read.error());
-    } else {
-      problems.add({Problem::Kind::corruption, read.error().offset.value_or(0), path, "Ids",
-                    read.error().detail, 0});
-    }
-  }
+  // Segments first: a fold that runs removes them when their ids are in a file.
   const auto numbers = segments();
   if (!numbers) return std::unexpected(numbers.error());
   for (const uint64_t number : *numbers) {
     const std::string path = segment_path(log(), number);
-    const Result<InputFile> file = InputFile::open(path);
+    const auto file = open_if_there(path);
     if (!file) return std::unexpected(file.error());
-    log_bytes += file->bytes().size();
-    SegmentReader reader(file->bytes(), path, problems);
+    if (!*file) continue;
+    log_bytes += (*file)->bytes().size();
+    SegmentReader reader((*file)->bytes(), path, problems);
     while (const auto entry = reader.next()) {
       const auto payload = read_payload(entry->payload);
       if (payload) {
@@ -119,6 +157,19 @@ Result<StoredIds> StoreFolder::read_ids(ProblemLog& problems, uint64_t& log_byte
         problems.add({Problem::Kind::corruption, entry->offset, path, "Entry",
                       payload.error().detail, entry->payload.size()});
       }
+    }
+  }
+  const auto paths = files_in(this->ids(), ".ids");
+  if (!paths) return std::unexpected(paths.error());
+  for (const std::string& path : *paths) {
+    const auto read = collect::read_ids(path);
+    if (read) {
+      keys.insert(keys.end(), read->begin(), read->end());
+    } else if (read.error().cause != Error::Cause::io) {
+      problems.add({Problem::Kind::corruption, read.error().offset.value_or(0), path, "Ids",
+                    read.error().detail, 0});
+    } else if (!is_gone(path)) {
+      return std::unexpected(read.error());
     }
   }
   ids.add(keys);

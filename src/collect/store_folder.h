@@ -46,6 +46,11 @@ class StoreFolder {
 
   // Numbers of the log's segments, ascending. Errors: io.
   [[nodiscard]] Result<std::vector<uint64_t>> segments() const;
+  // Numbers of the segments of a fold in progress; none without one. Errors: io.
+  [[nodiscard]] Result<std::vector<uint64_t>> planned() const;
+  // The number of the first segment of a server that starts at this time: above all that were ever
+  // used, also if the clock was set back. Errors: io.
+  [[nodiscard]] Result<uint64_t> next_segment(uint64_t now_us) const;
   // The reports that the store has or had: of all ids files and all segments. `problems` gets
   // damage, which does not end the reading. `log_bytes`: sizes of the segments. Errors: io, also if
   // an ids file cannot be read: its reports would be stored again.

@@ -22,6 +22,7 @@
 #include "collect/store/roll_request.h"
 #include "collect/store/store_paths.h"
 #include "collect/store/store_summary.h"
+#include "output/escape.h"
 #include "output/output_file.h"
 #include "output/table/json_document.h"
 #include "output/table/table.h"
@@ -86,9 +87,9 @@ int fold(const StoreVerbOptions& options, const StoreFolder& store) {
     fmt::print(stderr,
                "telltale: {}: the server did not end the segment that it writes; its newest "
                "reports are not folded\n",
-               options.store);
+               visible(options.store));
   }
-  fmt::print(stderr, "telltale: {}: {} of {} in {}", options.store,
+  fmt::print(stderr, "telltale: {}: {} of {} in {}", visible(options.store),
              counted(folded->reports, "report"), counted(folded->segments, "segment"),
              counted(folded->files, "new file"));
   if (folded->duplicates != 0) fmt::print(stderr, ", {} repeated ones", folded->duplicates);
@@ -118,7 +119,8 @@ Result<void> add_site_table(const StoreVerbOptions& options, const StoreFolder& 
   if (auto made = collect::make_folder(std::filesystem::path(path).parent_path().string()); !made)
     return made;
   if (auto written = collect::replace_file(path, sites->text); !written) return written;
-  fmt::print(stderr, "telltale: {}: site information of build {}\n", options.store, sites->build);
+  fmt::print(stderr, "telltale: {}: site information of build {}\n", visible(options.store),
+             sites->build);
   report_problems({}, problems);
   return {};
 }
@@ -138,8 +140,8 @@ int add_sites(const StoreVerbOptions& options, const StoreFolder& store) {
     if (traced->empty()) continue;
     const auto kept = collect::store_program(store, options.application, *traced, program);
     if (!kept) return report_error(kept.error());
-    fmt::print(stderr, "telltale: {}: program of build {}, for its path files\n", options.store,
-               *traced);
+    fmt::print(stderr, "telltale: {}: program of build {}, for its path files\n",
+               visible(options.store), *traced);
   }
   return kDone;
 }

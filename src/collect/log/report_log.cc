@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <utility>
 
 #include "collect/log/durable_file.h"
@@ -153,16 +154,21 @@ Result<void> ReportLog::write_entries(const std::vector<Task>& batch) {
 
 Result<void> ReportLog::open_segment() {
   path_ = segment_path(folder_, number_++);
-  file_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kLogFileMode);
-  if (file_ < 0) return io_error(path_, "cannot create", errno);
+  if (::access(path_.c_str(), F_OK) == 0) return io_error(path_, "cannot create", EEXIST);
+  const std::string unlocked = path_ + std::string(kUnlockedSegment);
+  file_ = ::open(unlocked.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kLogFileMode);
+  if (file_ < 0) return io_error(unlocked, "cannot create", errno);
   const std::string head(kSegmentHead);
   // Folding leaves locked segments alone.
   Result<void> begun;
-  if (::flock(file_, LOCK_EX) != 0) begun = io_error(path_, "cannot lock", errno);
-  if (begun) begun = write_parts(file_, {part_of(head)}, path_);
-  if (begun && ::fsync(file_) != 0) begun = io_error(path_, "cannot sync", errno);
+  if (::flock(file_, LOCK_EX) != 0) begun = io_error(unlocked, "cannot lock", errno);
+  if (begun) begun = write_parts(file_, {part_of(head)}, unlocked);
+  if (begun && ::fsync(file_) != 0) begun = io_error(unlocked, "cannot sync", errno);
+  if (begun && ::rename(unlocked.c_str(), path_.c_str()) != 0)
+    begun = io_error(path_, "cannot rename", errno);
   if (begun) begun = sync_folder(folder_);
   if (!begun) {
+    ::unlink(unlocked.c_str());
     ::unlink(path_.c_str());
     close_segment();
     return begun;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -17,6 +18,9 @@ namespace telltale::collect {
 //
 // After a failed write the segment is cut to its last whole entry. A failed fdatasync is final for
 // a segment, because the kernel may have dropped the data: the next entries go to a new one.
+//
+// A segment gets its name when it is locked. Between creation and lock a fold would take it for an
+// ended one, and remove it while entries are written.
 class ReportLog {
  public:
   // Called on the log's thread: the entry is on the disk, or why it is not.
@@ -72,5 +76,7 @@ class ReportLog {
 
 // "STORE/log/0000001764000000000000.log"
 std::string segment_path(const std::string& folder, uint64_t number);
+// How the name of a segment ends that is not locked yet: after a crash, of one without entries.
+constexpr std::string_view kUnlockedSegment = ".begun";
 
 }  // namespace telltale::collect

@@ -8,7 +8,6 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/thread_pool.hpp>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 
@@ -59,25 +58,6 @@ std::string_view path_of(const HttpRequest& request) {
 
 HttpResponse not_found() { return HttpResponse::text(404, "no such path"); }
 
-// Segments get numbers after all that were ever used, also if the clock was set back.
-Result<uint64_t> next_segment(const StoreFolder& store) {
-  uint64_t next = now_us();
-  const auto segments = store.segments();
-  if (!segments) return std::unexpected(segments.error());
-  for (const uint64_t number : *segments) next = std::max(next, number + 1);
-  const auto paths = files_in(store.ids(), ".ids");
-  if (!paths) return std::unexpected(paths.error());
-  for (const std::string& path : *paths) {
-    const std::string name = fs::path(path).stem().string();
-    uint64_t last = 0;
-    const size_t dash = name.find('-');
-    if (dash == std::string::npos) continue;
-    std::from_chars(name.data() + dash + 1, name.data() + name.size(), last);
-    next = std::max(next, last + 1);
-  }
-  return next;
-}
-
 }  // namespace
 
 Collector::Collector(asio::io_context& context, StoreFolder store, const CollectorOptions& options,
@@ -111,7 +91,7 @@ Result<std::unique_ptr<Collector>> Collector::open(asio::io_context& context,
   const std::vector<Problem> kept = problems.kept();
   for (size_t i = 0; i < std::min(kept.size(), kToldProblems); ++i)
     events.warning("damage", {{"what", to_string(kept[i])}});
-  const auto number = next_segment(store);
+  const auto number = store.next_segment(now_us());
   if (!number) return std::unexpected(number.error());
   std::error_code failure;
   for (fs::recursive_directory_iterator at(store.sites(), failure), end; !failure && at != end;
@@ -120,6 +100,10 @@ Result<std::unique_ptr<Collector>> Collector::open(asio::io_context& context,
       collector->with_sites_.insert(at->path().parent_path().filename().string() + "/" +
                                     at->path().stem().string());
   }
+  // What a crash left; only this server makes them.
+  const auto unlocked = files_in(store.log(), kUnlockedSegment);
+  if (!unlocked) return std::unexpected(unlocked.error());
+  for (const std::string& path : *unlocked) fs::remove(path, failure);
   collector->log_ = std::make_unique<ReportLog>(store.log(), *number, options.segment_bytes);
   return collector;
 }

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <filesystem>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -43,40 +41,14 @@ Result<void> remove_file(const std::string& path) {
   return {};
 }
 
-// A text's content; empty if there is no such file. `file` owns it.
-Result<std::string_view> read_text(const std::string& path, std::optional<InputFile>& file) {
-  auto opened = open_if_there(path);
-  if (!opened) return std::unexpected(opened.error());
-  file = *std::move(opened);
-  if (!file) return std::string_view();
-  return std::string_view(reinterpret_cast<const char*>(file->bytes().data()),
-                          file->bytes().size());
-}
-
-Result<std::vector<uint64_t>> read_numbers(const std::string& path) {
-  std::vector<uint64_t> numbers;
-  std::optional<InputFile> file;
-  const auto whole = read_text(path, file);
-  if (!whole) return std::unexpected(whole.error());
-  std::string_view text = *whole;
-  while (!text.empty()) {
-    uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc()) break;
-    numbers.push_back(number);
-    text.remove_prefix(static_cast<size_t>(end - text.data()));
-    if (!text.empty()) text.remove_prefix(1);
-  }
-  return numbers;
-}
-
 // "application id" lines.
 Result<std::set<std::string, std::less<>>> read_deleted(const StoreFolder& store) {
   std::set<std::string, std::less<>> deleted;
-  std::optional<InputFile> file;
-  const auto whole = read_text(store.deleted(), file);
-  if (!whole) return std::unexpected(whole.error());
-  std::string_view text = *whole;
+  const auto file = open_if_there(store.deleted());
+  if (!file) return std::unexpected(file.error());
+  if (!*file) return deleted;
+  const Bytes bytes = (*file)->bytes();
+  std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     deleted.emplace(text.substr(0, end));
@@ -316,7 +288,7 @@ class Batch {
 
 // The segments to fold next: those of an interrupted fold, or ended ones. The plan names them.
 Result<std::vector<uint64_t>> plan_batch(const StoreFolder& store, ProblemLog& problems) {
-  auto begun = read_numbers(store.plan());
+  auto begun = store.planned();
   if (!begun || !begun->empty()) return begun;
   std::vector<uint64_t> batch;
   const auto segments = store.segments();

@@ -80,6 +80,27 @@ TEST_F(UnreadableStore, AnInterruptedFoldMustBeCompletedUnderItsName) {
   expect_refusal(store_.plan());
 }
 
+TEST_F(UnreadableStore, WhatAFoldRemovesMeanwhileIsNoError) {
+  fs::create_symlink("gone", segment_path(store_.log(), 8));
+  fs::create_symlink("gone", store_.ids() + "/1-2.ids");
+  ProblemLog problems;
+  uint64_t bytes = 0;
+  EXPECT_TRUE(store_.read_ids(problems, bytes));
+  EXPECT_EQ(bytes, fs::file_size(segment_));
+}
+
+// A fold that was interrupted when its segments were gone removes what has their numbers.
+TEST_F(UnreadableStore, NumbersOfSegmentsAreNotUsedAgain) {
+  EXPECT_EQ(store_.next_segment(5).value(), 8U);
+  EXPECT_EQ(store_.next_segment(100).value(), 100U);
+  std::ofstream(store_.ids() + "/7-9.ids").flush();
+  EXPECT_EQ(store_.next_segment(5).value(), 10U);
+  std::ofstream(segment_path(store_.damaged(), 10)).flush();
+  EXPECT_EQ(store_.next_segment(5).value(), 11U);
+  std::ofstream(store_.plan()) << "11\n12\n";
+  EXPECT_EQ(store_.next_segment(5).value(), 13U);
+}
+
 TEST_F(UnreadableStore, NoAnswerIsOfAPartOfTheRuns) {
   const std::string build = store_.runs() + "/application=a/build=b";
   fs::create_directories(build + "/day=2026-01-02");
