@@ -328,27 +328,46 @@ void append_xml(std::string& out, std::string_view text) {
   });
 }
 
-void append_dot(std::string& out, std::string_view text) {
+namespace {
+
+void append_dot_piece(std::string& out, std::string_view text) {
   // In labels a backslash begins an escape and an ampersand may begin an HTML entity.
   static constexpr auto kPlain = printable_ascii_except("\"\\&");
   out += '"';
-  copy_plain_runs(out, visible(text), kPlain,
-                  [&out](const TextPiece& piece, std::string_view bytes) {
-                    switch (piece.code_point) {
-                      case '"':
-                        out += "\\\"";
-                        return;
-                      case '\\':
-                        out += "\\\\";
-                        return;
-                      case '&':
-                        out += "&amp;";
-                        return;
-                      default:
-                        out.append(bytes);
-                    }
-                  });
+  copy_plain_runs(out, text, kPlain, [&out](const TextPiece& piece, std::string_view bytes) {
+    switch (piece.code_point) {
+      case '"':
+        out += "\\\"";
+        return;
+      case '\\':
+        out += "\\\\";
+        return;
+      case '&':
+        out += "&amp;";
+        return;
+      default:
+        out.append(bytes);
+    }
+  });
   out += '"';
+}
+
+}  // namespace
+
+void append_dot(std::string& out, std::string_view text) {
+  // Graphviz reads strings of at most 16 KiB, but joins those between which there is a plus. A
+  // character takes at most five times its bytes.
+  constexpr size_t kPieceBytes = 3000;
+  const std::string shown = visible(text);
+  std::string_view rest = shown;
+  while (rest.size() > kPieceBytes) {
+    size_t bytes = kPieceBytes;
+    while ((static_cast<unsigned char>(rest[bytes]) & 0xC0) == 0x80) --bytes;
+    append_dot_piece(out, rest.substr(0, bytes));
+    out += " + ";
+    rest.remove_prefix(bytes);
+  }
+  append_dot_piece(out, rest);
 }
 
 void append_folded(std::string& out, std::string_view text) {

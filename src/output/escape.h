@@ -52,7 +52,8 @@ void append_csv(std::string& out, std::string_view text);
 // tabs and line ends become references, so that they survive attribute normalisation.
 void append_xml(std::string& out, std::string_view text);
 
-// A quoted DOT string, quotes included, that shows as visible(text).
+// A quoted DOT string, quotes included, that shows as visible(text). A long one is the sum of
+// several.
 void append_dot(std::string& out, std::string_view text);
 
 // A frame of a folded stack: visible(text) with ; as \x3b and a leading # as \x23.

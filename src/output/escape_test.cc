@@ -248,6 +248,15 @@ TEST(Escape, DotStringsQuoteBackslashesAndEntities) {
   EXPECT_EQ(escaped<append_dot>("a\nb"), "\"a\\\\nb\"");
 }
 
+// Graphviz: "syntax error scanning a quoted string (missing endquote? longer than 16384?)".
+TEST(Escape, DotStringsAreCutWithinGraphvizsLimit) {
+  EXPECT_EQ(escaped<append_dot>(std::string(3000, 'a')), '"' + std::string(3000, 'a') + '"');
+  EXPECT_EQ(escaped<append_dot>(std::string(6001, 'a')),
+            '"' + std::string(3000, 'a') + "\" + \"" + std::string(3000, 'a') + "\" + \"a\"");
+  EXPECT_EQ(escaped<append_dot>(std::string(2999, 'a') + "\u00e9"),
+            '"' + std::string(2999, 'a') + "\" + \"\u00e9\"");
+}
+
 TEST(Escape, HexIsTwoDigitsAByte) { EXPECT_EQ(escaped<append_hex>("\x00\xAf"s), "00af"); }
 
 }  // namespace
