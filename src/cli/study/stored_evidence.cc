@@ -80,7 +80,7 @@ Result<void> find_sites(const StoreFolder& store, const std::vector<RunFile>& fi
   for (const std::string& build : *builds) {
     const std::string path = store.sites_of(files.front().application, build);
     std::error_code failure;
-    if (!std::filesystem::exists(path, failure)) continue;
+    if (!std::filesystem::exists(path, failure) && !failure) continue;
     if (auto added = add_sites(path, sources, input, true); !added) return added;
   }
   return {};

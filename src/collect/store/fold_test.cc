@@ -11,6 +11,7 @@
 #include "collect/log/log_segment.h"
 #include "collect/log/report_log.h"
 #include "collect/store/run_files.h"
+#include "collect/store/store_paths.h"
 
 namespace telltale::collect {
 namespace {
@@ -101,6 +102,16 @@ TEST_F(UnreadableStore, NumbersOfSegmentsAreNotUsedAgain) {
   EXPECT_EQ(store_.next_segment(5).value(), 13U);
 }
 
+TEST_F(UnreadableStore, ProgramsMustBeListedOrPathFilesAreNotRead) {
+  const std::string programs = store_.programs_of("a", "b");
+  EXPECT_TRUE(stored_programs(store_, "a", "b").value().empty());
+  fs::create_directories(fs::path(programs).parent_path());
+  fs::create_symlink("b", programs);
+  const auto found = stored_programs(store_, "a", "b");
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().file, programs);
+}
+
 TEST_F(UnreadableStore, NoAnswerIsOfAPartOfTheRuns) {
   const std::string build = store_.runs() + "/application=a/build=b";
   fs::create_directories(build + "/day=2026-01-02");
@@ -110,6 +121,10 @@ TEST_F(UnreadableStore, NoAnswerIsOfAPartOfTheRuns) {
   ASSERT_EQ(files->size(), 1U);
   EXPECT_EQ((*files)[0].application + " " + (*files)[0].build + " " + (*files)[0].day,
             "a b 2026-01-02");
+  fs::create_symlink("build=x", store_.runs() + "/application=a/build=x");
+  files = run_files(store_);
+  ASSERT_FALSE(files);
+  EXPECT_EQ(files.error().file, store_.runs() + "/application=a/build=x");
   fs::remove_all(store_.runs());
   files = run_files(store_);
   ASSERT_TRUE(files);

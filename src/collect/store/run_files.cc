@@ -17,13 +17,18 @@ std::string value_of(const fs::path& folder) {
   return name.substr(std::min(name.size(), name.find('=') + 1));
 }
 
-// The folders in a folder.
+// The folders in a folder, without those that another process has removed meanwhile.
 Result<std::vector<std::string>> folders_in(const std::string& folder) {
-  Result<std::vector<std::string>> paths = paths_in(folder);
-  std::error_code failure;
-  if (paths)
-    std::erase_if(*paths, [&](const std::string& p) { return !fs::is_directory(p, failure); });
-  return paths;
+  const auto paths = paths_in(folder);
+  if (!paths) return std::unexpected(paths.error());
+  std::vector<std::string> folders;
+  for (const std::string& path : *paths) {
+    std::error_code failure;
+    const fs::file_type type = fs::status(path, failure).type();
+    if (type == fs::file_type::none) return io_error(path, "cannot be read", failure.value());
+    if (type == fs::file_type::directory) folders.push_back(path);
+  }
+  return folders;
 }
 
 }  // namespace

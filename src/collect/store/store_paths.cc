@@ -11,7 +11,6 @@
 
 #include "base/fnv.h"
 #include "base/parallel.h"
-#include "base/sort_rows.h"
 #include "bytes/as_bytes.h"
 #include "collect/log/durable_file.h"
 #include "collect/store/duckdb.h"
@@ -33,10 +32,12 @@ struct FilePrograms {
   uint64_t identity = 0;
 };
 
-FilePrograms programs_of(const StoreFolder& store, const RunFile& file,
-                         const std::vector<std::string>& given) {
+Result<FilePrograms> programs_of(const StoreFolder& store, const RunFile& file,
+                                 const std::vector<std::string>& given) {
+  auto stored = stored_programs(store, file.application, file.build);
+  if (!stored) return std::unexpected(stored.error());
   FilePrograms programs;
-  programs.paths = stored_programs(store, file.application, file.build);
+  programs.paths = *std::move(stored);
   programs.paths.insert(programs.paths.end(), given.begin(), given.end());
   std::string all;
   for (const std::string& path : programs.paths) {
@@ -147,23 +148,24 @@ Result<std::vector<RunPaths>> read_store_paths(const StoreFolder& store,
   PathReader reader(limits, workers);
   std::vector<RunPaths> all;
   for (const RunFile& file : files) {
-    auto runs = reader.read(file, programs_of(store, file, programs));
+    const auto of_file = programs_of(store, file, programs);
+    if (!of_file) return std::unexpected(of_file.error());
+    auto runs = reader.read(file, *of_file);
     if (!runs) return std::unexpected(runs.error());
     std::ranges::move(*runs, std::back_inserter(all));
   }
   return all;
 }
 
-std::vector<std::string> stored_programs(const StoreFolder& store, const std::string& application,
-                                         const std::string& build) {
-  std::vector<std::string> programs;
+Result<std::vector<std::string>> stored_programs(const StoreFolder& store,
+                                                 const std::string& application,
+                                                 const std::string& build) {
+  auto programs = paths_in(store.programs_of(application, build));
   std::error_code failure;
-  for (fs::directory_iterator at(store.programs_of(application, build), failure), end;
-       !failure && at != end; at.increment(failure)) {
-    if (at->is_regular_file(failure) && at->path().extension() != kUnfinished)
-      programs.push_back(at->path().string());
-  }
-  sort_rows(programs);
+  if (programs)
+    std::erase_if(*programs, [&](const std::string& p) {
+      return !fs::is_regular_file(p, failure) || fs::path(p).extension() == kUnfinished;
+    });
   return programs;
 }
 

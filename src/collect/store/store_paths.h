@@ -21,9 +21,10 @@ Result<std::vector<RunPaths>> read_store_paths(const StoreFolder& store,
                                                const std::vector<std::string>& programs,
                                                const InputLimits& limits, size_t workers);
 
-// The programs that a store keeps of a build, by name.
-std::vector<std::string> stored_programs(const StoreFolder& store, const std::string& application,
-                                         const std::string& build);
+// The programs that a store keeps of a build, by name. Errors: io.
+Result<std::vector<std::string>> stored_programs(const StoreFolder& store,
+                                                 const std::string& application,
+                                                 const std::string& build);
 // Keeps a copy of a program for the path files of its build. Errors: io.
 Result<void> store_program(const StoreFolder& store, const std::string& application,
                            const std::string& build, const std::string& program);
