@@ -15,13 +15,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_recording(const fs::directory_entry& entry, const OpenOptions& options) {
+// What cannot be read could be a recording, so that is an error.
+Result<bool> is_recording(const fs::directory_entry& entry, const OpenOptions& options) {
   std::error_code failure;
   const std::string name = entry.path().filename().string();
   if (!entry.is_regular_file(failure) || name.starts_with('.') || name.contains(".side"))
     return false;
   const Result<InputFile> file = InputFile::open(entry.path().string(), options.limits);
-  return file && find_format(*file, options).has_value();
+  if (!file) return std::unexpected(file.error());
+  return find_format(*file, options).has_value();
 }
 
 Result<std::vector<std::string>> recordings_in(const std::string& folder,
@@ -30,7 +32,9 @@ Result<std::vector<std::string>> recordings_in(const std::string& folder,
   std::error_code failure;
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
        at.increment(failure)) {
-    if (is_recording(*at, options)) files.push_back(at->path().string());
+    const Result<bool> is_one = is_recording(*at, options);
+    if (!is_one) return std::unexpected(is_one.error());
+    if (*is_one) files.push_back(at->path().string());
   }
   if (failure) return io_error(folder, "cannot be read", failure.value());
   if (files.empty())

@@ -11,7 +11,8 @@ namespace telltale {
 // `options.files` with each folder replaced by the recordings in it, by name: the regular files
 // whose content a format recognises. Subfolders, hidden files and side records are left out. One
 // run of a tree of processes leaves such a folder.
-// Errors: usage, for a folder without recordings; io.
+// Errors: usage, for a folder without recordings; io and limit, also of a file in a folder: what
+// cannot be read is not left out.
 Result<std::vector<std::string>> files_of(const OpenOptions& options);
 
 }  // namespace telltale
