@@ -20,13 +20,13 @@ namespace fs = std::filesystem;
 
 // A store with one segment that waits. What cannot be read is a folder where a file should be,
 // since tests may run as root.
-class UnreadableStore : public ::testing::Test {
+class StoreWithASegment : public ::testing::Test {
  protected:
-  UnreadableStore() {
+  StoreWithASegment() {
     EXPECT_TRUE(store_.create());
     std::ofstream(segment_) << kSegmentHead << entry_head("payload") << "payload";
   }
-  ~UnreadableStore() override { fs::remove_all(store_.path()); }
+  ~StoreWithASegment() override { fs::remove_all(store_.path()); }
 
   // Folding ends with an error about this path, and the segment stays as it was.
   void expect_refusal(const std::string& path) const {
@@ -48,7 +48,7 @@ class UnreadableStore : public ::testing::Test {
   const std::string segment_ = segment_path(store_.log(), 7);
 };
 
-TEST_F(UnreadableStore, IdsMustBeReadOrReportsAreStoredAgain) {
+TEST_F(StoreWithASegment, IdsMustBeReadOrReportsAreStoredAgain) {
   const std::string ids = store_.ids() + "/1-2.ids";
   fs::create_directory(ids);
   expect_refusal(ids);
@@ -59,7 +59,7 @@ TEST_F(UnreadableStore, IdsMustBeReadOrReportsAreStoredAgain) {
   EXPECT_EQ(read.error().file, ids);
 }
 
-TEST_F(UnreadableStore, ADamagedIdsFileIsTold) {
+TEST_F(StoreWithASegment, ADamagedIdsFileIsTold) {
   std::ofstream(store_.ids() + "/1-2.ids") << "no ids";
   const auto folded = fold(store_);
   ASSERT_TRUE(folded);
@@ -68,7 +68,7 @@ TEST_F(UnreadableStore, ADamagedIdsFileIsTold) {
       kept, [&](const Problem& p) { return p.file == store_.ids() + "/1-2.ids"; }));
 }
 
-TEST_F(UnreadableStore, DeletedReportsWouldComeBack) {
+TEST_F(StoreWithASegment, DeletedReportsWouldComeBack) {
   fs::create_directory(store_.deleted());
   expect_refusal(store_.deleted());
   const auto removed = delete_reports(store_, "app", {"report-1"});
@@ -76,12 +76,12 @@ TEST_F(UnreadableStore, DeletedReportsWouldComeBack) {
   EXPECT_EQ(removed.error().file, store_.deleted());
 }
 
-TEST_F(UnreadableStore, AnInterruptedFoldMustBeCompletedUnderItsName) {
+TEST_F(StoreWithASegment, AnInterruptedFoldMustBeCompletedUnderItsName) {
   fs::create_directory(store_.plan());
   expect_refusal(store_.plan());
 }
 
-TEST_F(UnreadableStore, WhatAFoldRemovesMeanwhileIsNoError) {
+TEST_F(StoreWithASegment, WhatAFoldRemovesMeanwhileIsNoError) {
   fs::create_symlink("gone", segment_path(store_.log(), 8));
   fs::create_symlink("gone", store_.ids() + "/1-2.ids");
   ProblemLog problems;
@@ -91,7 +91,7 @@ TEST_F(UnreadableStore, WhatAFoldRemovesMeanwhileIsNoError) {
 }
 
 // A fold that was interrupted when its segments were gone removes what has their numbers.
-TEST_F(UnreadableStore, NumbersOfSegmentsAreNotUsedAgain) {
+TEST_F(StoreWithASegment, NumbersOfSegmentsAreNotUsedAgain) {
   EXPECT_EQ(store_.next_segment(5).value(), 8U);
   EXPECT_EQ(store_.next_segment(100).value(), 100U);
   std::ofstream(store_.ids() + "/7-9.ids").flush();
@@ -102,7 +102,7 @@ TEST_F(UnreadableStore, NumbersOfSegmentsAreNotUsedAgain) {
   EXPECT_EQ(store_.next_segment(5).value(), 13U);
 }
 
-TEST_F(UnreadableStore, ProgramsMustBeListedOrPathFilesAreNotRead) {
+TEST_F(StoreWithASegment, ProgramsMustBeListedOrPathFilesAreNotRead) {
   const std::string programs = store_.programs_of("a", "b");
   EXPECT_TRUE(stored_programs(store_, "a", "b").value().empty());
   fs::create_directories(fs::path(programs).parent_path());
@@ -112,7 +112,7 @@ TEST_F(UnreadableStore, ProgramsMustBeListedOrPathFilesAreNotRead) {
   EXPECT_EQ(found.error().file, programs);
 }
 
-TEST_F(UnreadableStore, NoAnswerIsOfAPartOfTheRuns) {
+TEST_F(StoreWithASegment, NoAnswerIsOfAPartOfTheRuns) {
   const std::string build = store_.runs() + "/application=a/build=b";
   fs::create_directories(build + "/day=2026-01-02");
   std::ofstream(build + "/day=2026-01-02/1-2-0.parquet").flush();
