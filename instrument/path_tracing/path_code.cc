@@ -3,31 +3,25 @@
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
-#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
-#include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
-#include "codegen/assembly_text.h"
 #include "formats/csi/wire.h"
 #include "model/late_variables.h"
 #include "path_tracing/frame_variables.h"
-#include "path_tracing/path_metadata.h"
+#include "path_tracing/position_code.h"
 
 namespace telltale::instrument {
 namespace {
 
 using csi::Phase;
-
-// Local labels of assembly can be defined repeatedly, so that optimisers may duplicate the code.
-// The numbers are unlikely to occur in programs.
-constexpr const char* kPushSection = "\t.pushsection .debug_telltale_paths,\"?\",%progbits\n";
 
 class PathCode {
  public:
@@ -40,7 +34,7 @@ class PathCode {
         has_ring_(keeps_ring(traced.numbered, options)),
         is_x86_64_(llvm::Triple(traced.function.getParent()->getTargetTriple()).getArch() ==
                    llvm::Triple::x86_64),
-        is_little_endian_(traced.function.getParent()->getDataLayout().isLittleEndian()) {}
+        code_(traced) {}
 
   llvm::DenseSet<const llvm::Instruction*> run() {
     if (traced_.sets_late) {
@@ -96,145 +90,51 @@ class PathCode {
     return edge.completes || edge.repeats || edge.increment != 0;
   }
 
-  llvm::CallInst* insert_assembly(llvm::IRBuilder<>& builder, const std::string& text,
-                                  llvm::ArrayRef<llvm::Value*> operands,
-                                  const std::string& constraints) {
-    std::vector<llvm::Type*> types;
-    for (const llvm::Value* const operand : operands) types.push_back(operand->getType());
-    llvm::InlineAsm* const assembly = llvm::InlineAsm::get(
-        llvm::FunctionType::get(builder.getVoidTy(), types, false), text, constraints, true);
-    llvm::CallInst* const call = builder.CreateCall(assembly, operands);
-    call->setDoesNotThrow();
-    call->addFnAttr(llvm::Attribute::WillReturn);
-    call->setMemoryEffects(operands.empty() ? llvm::MemoryEffects::inaccessibleMemOnly()
-                                            : llvm::MemoryEffects::inaccessibleOrArgMemOnly());
-    return call;
-  }
-
-  [[nodiscard]] std::string bytes_of(std::uint64_t value, unsigned size) const {
-    std::string bytes;
-    for (unsigned i = 0; i < size; ++i) bytes += static_cast<char>(value >> (8 * i));
-    if (!is_little_endian_) std::reverse(bytes.begin(), bytes.end());
-    return bytes;
-  }
-
-  // Emits assembly that marks the start of this node.
-  [[nodiscard]] std::string position(std::uint32_t node, Phase phase,
-                                     bool is_after_instruction = true) const {
-    constexpr unsigned kSize = 22;
-    const unsigned flags = is_after_instruction ? csi::kAfterInstruction : 0;
-    // As a string, which is parsed faster than a number for each field.
-    const std::string fields = bytes_of(kSize, 4) + static_cast<char>(csi::RecordKind::kPosition) +
-                               static_cast<char>(static_cast<unsigned>(phase) | flags) +
-                               bytes_of(traced_.first_id + node, 4) + bytes_of(traced_.key, 8);
-    std::string text = ascii_directives(fields);
-    // In inline assembly it begins an operand.
-    for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at))
-      text.replace(at, 1, "\\044");
-    return std::string("77102:\n") + kPushSection + text + address_ + "\t.popsection";
-  }
-
   void insert_start(llvm::IRBuilder<>& builder, std::uint32_t node) {
-    insert_assembly(builder, position(node, Phase::kSettled, false), {}, "");
+    code_.insert(builder, {node, Phase::kSettled, false});
   }
   void insert_position(llvm::IRBuilder<>& builder, std::uint32_t node, Phase phase) {
-    insert_assembly(builder, position(node, phase), {}, "");
+    code_.insert(builder, {node, phase});
   }
 
   // The start of the node belongs to the next piece of assembly of this edge, see `change`.
-  void begin_edge(std::uint32_t node) { start_ = position(node, Phase::kSettled, false); }
+  void begin_edge(std::uint32_t node) { start_ = {node, Phase::kSettled, false}; }
   void emit_start(llvm::IRBuilder<>& builder) {
-    if (!start_.empty()) insert_assembly(builder, std::exchange(start_, {}), {}, "");
+    if (start_) code_.insert(builder, *std::exchange(start_, std::nullopt));
   }
 
-  struct Change {
-    const char* instruction;
-    llvm::Value* operand;
-    llvm::Value* variable;
-    std::uint32_t node;  // the position behind it
-    Phase phase;
-  };
-
-  // Emits instructions that change variables, each followed by a position, as one piece of assembly
-  // for x86-64: the scheduler could otherwise place instructions between a change and its position,
-  // where they would disagree. One piece for all, and for the start of their block, since the
-  // assembler makes a parser for each piece, which takes longer than to parse it.
-  llvm::Instruction* change(llvm::IRBuilder<>& builder, llvm::ArrayRef<Change> changes,
-                            bool changes_flags) {
-    std::string text = std::exchange(start_, {});
-    if (!text.empty()) text += "\n";
-    std::string constraints;
-    llvm::SmallVector<llvm::Value*, 4> operands;
-    for (const Change& each : changes) {
-      operands.push_back(each.variable);
-      constraints += "=*m,";
-    }
-    for (std::size_t i = 0; i < changes.size(); ++i) {
-      const Change& each = changes[i];
-      operands.push_back(each.operand);
-      constraints += i == 0 ? "er" : ",er";
-      if (i > 0) text += "\n";
-      text += std::string(each.instruction) + " $" + std::to_string(changes.size() + i) + ", $" +
-              std::to_string(i) + "\n" + position(each.node, each.phase);
-    }
-    if (changes_flags) constraints += ",~{flags}";
-    llvm::CallInst* const call = insert_assembly(builder, text, operands, constraints);
-    for (unsigned i = 0; i < changes.size(); ++i)
-      call->addParamAttr(i, llvm::Attribute::get(context_, llvm::Attribute::ElementType, word_));
-    return call;
+  // As one piece of assembly, with the start of the block.
+  llvm::Instruction* change(llvm::IRBuilder<>& builder, llvm::ArrayRef<VariableChange> changes) {
+    return code_.insert(builder, std::exchange(start_, std::nullopt), changes);
   }
   // Stores in this order; returns the first instruction.
-  llvm::Instruction* store(llvm::IRBuilder<>& builder, llvm::ArrayRef<Change> stores) {
-    if (is_x86_64_) return change(builder, stores, false);
+  llvm::Instruction* store(llvm::IRBuilder<>& builder, llvm::ArrayRef<VariableChange> stores) {
+    if (is_x86_64_) return change(builder, stores);
     emit_start(builder);
     llvm::Instruction* first = nullptr;
-    for (const Change& each : stores) {
+    for (const VariableChange& each : stores) {
       llvm::Instruction* const result = builder.CreateStore(each.operand, each.variable, true);
       if (first == nullptr) first = result;
-      insert_position(builder, each.node, each.phase);
+      code_.insert(builder, each.position);
     }
     return first;
   }
-  static Change move(llvm::Value* value, llvm::Value* variable, std::uint32_t node, Phase phase) {
-    return {"movq", value, variable, node, phase};
+  static VariableChange move(llvm::Value* value, llvm::Value* variable, std::uint32_t node,
+                             Phase phase) {
+    return {MarkedChange::kMove, value, variable, {node, phase}};
   }
   // `stores` come before it.
-  void increase_sum(llvm::IRBuilder<>& builder, llvm::SmallVector<Change, 2> stores,
+  void increase_sum(llvm::IRBuilder<>& builder, llvm::SmallVector<VariableChange, 2> stores,
                     std::uint64_t increment, std::uint32_t node) {
     llvm::Value* const sum = sum_place(builder);
     if (is_x86_64_) {
-      stores.push_back({"addq", number(increment), sum, node, Phase::kSettled});
-      change(builder, stores, true);
+      stores.push_back({MarkedChange::kAdd, number(increment), sum, {node, Phase::kSettled}});
+      change(builder, stores);
       return;
     }
     store(builder, stores);
     builder.CreateStore(increased(builder, sum, increment), sum, true);
     insert_position(builder, node, Phase::kSettled);
-  }
-
-  // The location of the variables for readers without DWARF, as operands of the assembler.
-  void insert_frame_record(llvm::IRBuilder<>& builder) {
-    llvm::SmallVector<llvm::Value*, 3> variables;
-    std::string constraints;
-    const auto add = [&](llvm::AllocaInst* variable) {
-      if (variable == nullptr) return std::string("\t.asciz \"\"\n");
-      variables.push_back(variable);
-      constraints += variables.size() == 1 ? "*m" : ",*m";
-      return "\t.asciz \"$" + std::to_string(variables.size() - 1) + "\"\n";
-    };
-    const std::string sum = add(sum_);
-    const std::string ring = add(array_);
-    const std::string places = ring + add(index_) + sum;
-    llvm::CallInst* const call = insert_assembly(
-        builder,
-        std::string("77102:\n") + kPushSection + "\t.long 77104f-77103f\n77103:\n\t.byte " +
-            std::to_string(static_cast<unsigned>(csi::RecordKind::kFrame)) + "\n\t.quad " +
-            std::to_string(traced_.key) + "\n" + address_ + places + "77104:\n\t.popsection",
-        variables, constraints);
-    for (unsigned i = 0; i < variables.size(); ++i) {
-      llvm::Type* const type = llvm::cast<llvm::AllocaInst>(variables[i])->getAllocatedType();
-      call->addParamAttr(i, llvm::Attribute::get(context_, llvm::Attribute::ElementType, type));
-    }
   }
 
   void declare(llvm::IRBuilder<>& builder) {
@@ -281,7 +181,7 @@ class PathCode {
       if (has_ring_) clear_ring(builder);
       builder.CreateStore(number(0), sum_, true);
     }
-    insert_frame_record(builder);
+    code_.insert_frame_record(builder, {array_, index_, sum_});
     // Without stores before it, the position may be where the function begins.
     if (traced_.sets_late) {
       insert_start(builder, kEntryNode);
@@ -352,7 +252,7 @@ class PathCode {
   void insert_edge(llvm::IRBuilder<>& builder, const NumberedEdge& edge) {
     // A block that ends the activation is still a position of the program.
     const std::uint32_t next = edge.to == kExitNode ? edge.from : edge.to;
-    llvm::SmallVector<Change, 2> changes;
+    llvm::SmallVector<VariableChange, 2> changes;
     // Readers of the edge's source ignore the index.
     if (sets_index(edge)) {
       const bool is_all =
@@ -419,8 +319,7 @@ class PathCode {
     if (llvm::Instruction* const call = block->getTerminatingMustTailCall()) place = call;
     llvm::IRBuilder<> builder(place);
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
-    // Without text, which the assembler would have to parse.
-    insert_assembly(builder, "", {number(node)}, "i");
+    code_.insert_difference(builder, node);
   }
 
   // A callee inlined later brings its own positions.
@@ -459,16 +358,15 @@ class PathCode {
   llvm::ArrayType* ring_;
   bool has_ring_;
   bool is_x86_64_;
-  bool is_little_endian_;
-  std::string address_ = address_directive(*traced_.function.getParent(), "77102b");
+  PositionCode code_;
   llvm::AllocaInst* array_ = nullptr;  // null without a ring, like index_
   llvm::AllocaInst* index_ = nullptr;
   llvm::AllocaInst* sum_ = nullptr;         // null if the ring has it
   llvm::AllocaInst* index_copy_ = nullptr;  // for the optimiser: a register copy of index_
   const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
   llvm::DenseSet<const llvm::Instruction*> stores_;
-  LateVariables late_;  // if the function sets its variables late
-  std::string start_;   // assembly that is still to be emitted
+  LateVariables late_;             // if the function sets its variables late
+  std::optional<Position> start_;  // still to be emitted
 };
 
 }  // namespace

@@ -1,0 +1,304 @@
+#include "codegen/position_printer.h"
+
+#include <llvm/CodeGen/AsmPrinter.h>
+#include <llvm/CodeGen/AsmPrinterHandler.h>
+#include <llvm/CodeGen/DebugHandlerBase.h>
+#include <llvm/CodeGen/MachineFunction.h>
+#include <llvm/CodeGen/MachineInstr.h>
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/MC/MCContext.h>
+#include <llvm/MC/MCInst.h>
+#include <llvm/MC/MCInstrInfo.h>
+#include <llvm/MC/MCSectionELF.h>
+#include <llvm/MC/MCStreamer.h>
+#include <llvm/MC/MCSymbolELF.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/ErrorHandling.h>
+#include <llvm/Support/MathExtras.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "formats/csi/wire.h"
+
+namespace telltale::instrument {
+namespace {
+
+using Operands = llvm::ArrayRef<llvm::MachineOperand>;
+
+// The operands of inline assembly, in the order of its constraints; not those it clobbers.
+llvm::SmallVector<Operands, 8> operands_of(const llvm::MachineInstr& assembly) {
+  llvm::SmallVector<Operands, 8> operands;
+  const Operands all(assembly.operands_begin(), assembly.getNumOperands());
+  for (std::size_t i = llvm::InlineAsm::MIOp_FirstOperand; i < all.size() && all[i].isImm();) {
+    const llvm::InlineAsm::Flag flag(static_cast<std::uint32_t>(all[i].getImm()));
+    const std::size_t count = flag.getNumOperandRegisters();
+    if (!flag.isClobberKind()) operands.push_back(all.slice(i + 1, count));
+    i += 1 + count;
+  }
+  return operands;
+}
+
+bool is_number(Operands operand) { return operand.size() == 1 && operand[0].isImm(); }
+std::uint64_t number(Operands operand) { return static_cast<std::uint64_t>(operand[0].getImm()); }
+
+// Emits what assembly with marks stands for.
+class PositionEmitter {
+ public:
+  explicit PositionEmitter(llvm::AsmPrinter& printer) : printer_(printer) {}
+
+  void emit(const llvm::MachineInstr& instruction) {
+    if (!instruction.isInlineAsm() ||
+        *instruction.getOperand(llvm::InlineAsm::MIOp_AsmString).getSymbolName() != '\0')
+      return;
+    const llvm::SmallVector<Operands, 8> operands = operands_of(instruction);
+    const auto* const mark = llvm::find_if(operands, [](Operands operand) {
+      return is_number(operand) &&
+             (number(operand) == kPositionsMark || number(operand) == kFrameMark);
+    });
+    if (operands.end() - mark < 3) return;
+    if (number(*mark) == kFrameMark) {
+      add_frame(instruction, llvm::ArrayRef(operands.begin(), mark), number(mark[1]),
+                number(mark[2]));
+    } else {
+      emit_positions(llvm::ArrayRef(operands.begin(), mark), number(mark[1]),
+                     llvm::ArrayRef(mark + 2, operands.end()));
+    }
+  }
+
+  // Records of the function that ends. All at once, since each switch of sections costs something.
+  void emit_records() {
+    if (records_.empty()) return;
+    llvm::MCStreamer& out = *printer_.OutStreamer;
+    const llvm::MCSymbolELF* const group = section_->getGroup();
+    out.pushSection();
+    out.switchSection(printer_.OutContext.getELFSection(
+        csi::kRecordSection, llvm::ELF::SHT_PROGBITS, group == nullptr ? 0U : llvm::ELF::SHF_GROUP,
+        0, group, section_->isComdat(), llvm::MCSection::NonUniqueID, nullptr));
+    for (const Record& record : records_) emit_record(record);
+    out.popSection();
+    records_.clear();
+  }
+
+ private:
+  struct Record {
+    csi::RecordKind kind;
+    llvm::MCSymbol* address;
+    std::uint64_t key;
+    std::uint32_t id = 0;  // of a position, like the flags
+    std::uint8_t flags = 0;
+    std::string places = {};  // of a frame
+  };
+
+  // `operands` are those before the marks.
+  void emit_positions(llvm::ArrayRef<Operands> operands, std::uint64_t key,
+                      llvm::ArrayRef<Operands> marks) {
+    // Line 0, which the debug information has for assembly without a line. Without it, changes
+    // belong to the line before them.
+    if (printer_.OutContext.getCurrentDwarfLoc().getLine() == 0)
+      printer_.OutContext.clearDwarfLocSeen();
+    const std::size_t changes = operands.size() / 2;  // as many places in memory as operands
+    std::size_t change = 0;
+    for (const Operands& mark : marks) {
+      const std::uint64_t fields = number(mark);
+      const auto kind = static_cast<MarkedChange>(fields >> 40U);
+      if (kind != MarkedChange::kNone) {
+        emit_change(kind, operands[change], operands[changes + change]);
+        ++change;
+      }
+      records_.push_back({csi::RecordKind::kPosition, address_here(), key,
+                          static_cast<std::uint32_t>(fields),
+                          static_cast<std::uint8_t>(fields >> 32U)});
+    }
+  }
+
+  void add_frame(const llvm::MachineInstr& instruction, llvm::ArrayRef<Operands> variables,
+                 std::uint64_t key, std::uint64_t present) {
+    std::string text[3];
+    for (unsigned i = 0; i < 3; ++i) {
+      if ((present >> i & 1) == 0) continue;
+      const auto number =
+          static_cast<unsigned>(variables.front().data() - instruction.operands_begin());
+      llvm::raw_string_ostream place(text[i]);
+      if (printer_.PrintAsmMemoryOperand(&instruction, number, nullptr, place))
+        llvm::report_fatal_error("telltale: unexpected place of path tracing's variables");
+      variables = variables.drop_front();
+    }
+    const auto& [sum, array, index] = text;
+    std::string places;
+    for (const std::string* const each : {&array, &index, &sum}) places += *each + '\0';
+    records_.push_back({csi::RecordKind::kFrame, address_here(), key, 0, 0, std::move(places)});
+  }
+
+  llvm::MCSymbol* address_here() {
+    if (records_.empty())
+      section_ = llvm::cast<llvm::MCSectionELF>(printer_.OutStreamer->getCurrentSectionOnly());
+    llvm::MCSymbol* const address = printer_.OutContext.createTempSymbol();
+    printer_.OutStreamer->emitLabel(address);
+    return address;
+  }
+
+  void emit_record(const Record& record) {
+    llvm::MCStreamer& out = *printer_.OutStreamer;
+    const bool is_position = record.kind == csi::RecordKind::kPosition;
+    out.emitInt32(is_position ? kPositionSize
+                              : static_cast<std::uint32_t>(17 + record.places.size()));
+    out.emitInt8(static_cast<std::uint8_t>(record.kind));
+    if (is_position) {
+      out.emitInt8(record.flags);
+      out.emitInt32(record.id);
+    }
+    out.emitInt64(record.key);
+    emit_address(record.address);
+    if (!record.places.empty()) out.emitBytes(record.places);
+  }
+
+  // In eight bytes.
+  void emit_address(const llvm::MCSymbol* address) {
+    llvm::MCStreamer& out = *printer_.OutStreamer;
+    const llvm::DataLayout& layout = printer_.getDataLayout();
+    const unsigned size = layout.getPointerSize();
+    if (!layout.isLittleEndian()) out.emitZeros(8 - size);
+    out.emitSymbolValue(address, size);
+    if (layout.isLittleEndian()) out.emitZeros(8 - size);
+  }
+
+  // Of x86-64: `memory` is base, scale, index, displacement and segment.
+  void emit_change(MarkedChange kind, Operands memory, Operands operand) {
+    llvm::MCInst instruction;
+    for (const llvm::MachineOperand& part : memory) add(instruction, part);
+    add(instruction, operand[0]);
+    const bool is_move = kind == MarkedChange::kMove;
+    if (operand[0].isReg()) {
+      instruction.setOpcode(opcode(is_move ? kMoveRegister : kAddRegister));
+    } else {
+      instruction.setOpcode(opcode(is_move                               ? kMoveNumber
+                                   : llvm::isInt<8>(operand[0].getImm()) ? kAddByte
+                                                                         : kAddNumber));
+    }
+    printer_.EmitToStreamer(*printer_.OutStreamer, instruction);
+  }
+
+  static void add(llvm::MCInst& instruction, const llvm::MachineOperand& operand) {
+    if (operand.isReg()) {
+      instruction.addOperand(llvm::MCOperand::createReg(operand.getReg()));
+    } else if (operand.isImm()) {
+      instruction.addOperand(llvm::MCOperand::createImm(operand.getImm()));
+    } else {
+      llvm::report_fatal_error("telltale: unexpected operand of path tracing");
+    }
+  }
+
+  // LLVM's numbers of instructions are not in its headers, but their names are in its tables.
+  enum Opcode { kMoveRegister, kMoveNumber, kAddRegister, kAddByte, kAddNumber, kOpcodes };
+  unsigned opcode(Opcode wanted) {
+    constexpr const char* kNames[kOpcodes] = {"MOV64mr", "MOV64mi32", "ADD64mr", "ADD64mi8",
+                                              "ADD64mi32"};
+    if (opcodes_.empty()) {
+      opcodes_.assign(kOpcodes, 0);
+      const llvm::MCInstrInfo& instructions = *printer_.TM.getMCInstrInfo();
+      for (unsigned i = 0; i < instructions.getNumOpcodes(); ++i) {
+        const auto* const name = llvm::find(kNames, instructions.getName(i));
+        if (name != std::end(kNames)) opcodes_[name - kNames] = i;
+      }
+    }
+    if (opcodes_[wanted] == 0) llvm::report_fatal_error("telltale: the target has no such change");
+    return opcodes_[wanted];
+  }
+
+  llvm::AsmPrinter& printer_;
+  std::vector<Record> records_;                  // of the current function
+  const llvm::MCSectionELF* section_ = nullptr;  // of the first of them
+  std::vector<unsigned> opcodes_;  // by Opcode, 0: the target has none; empty: not looked up yet
+};
+
+#if LLVM_VERSION_MAJOR > 19
+using InstructionHandler = llvm::AsmPrinterHandler;
+#else
+// Only handlers of debug information see instructions.
+using InstructionHandler = llvm::DebugHandlerBase;
+#endif
+
+class PrintedInstructions : public InstructionHandler {
+ public:
+#if LLVM_VERSION_MAJOR > 19
+  PrintedInstructions(llvm::AsmPrinter&, PositionEmitter& emitter) : emitter_(emitter) {}
+  void beginFunction(const llvm::MachineFunction*) override {}
+  void endFunction(const llvm::MachineFunction*) override {}
+#else
+  PrintedInstructions(llvm::AsmPrinter& printer, PositionEmitter& emitter)
+      : InstructionHandler(&printer), emitter_(emitter) {
+    Asm = nullptr;  // the base class leaves functions alone
+  }
+  void beginModule(llvm::Module*) override {}
+  void beginFunctionImpl(const llvm::MachineFunction*) override {}
+  void endFunctionImpl(const llvm::MachineFunction*) override {}
+#endif
+  void endModule() override {}
+  void beginInstruction(const llvm::MachineInstr* instruction) override {
+    instruction_ = instruction;
+  }
+  // Not before other handlers have begun it: a row of the line table is at the place of the
+  // assembly.
+  void endInstruction() override { emitter_.emit(*instruction_); }
+
+ private:
+  PositionEmitter& emitter_;
+  const llvm::MachineInstr* instruction_ = nullptr;
+};
+
+class PrintedFunctions : public llvm::AsmPrinterHandler {
+ public:
+  explicit PrintedFunctions(llvm::AsmPrinter& printer) : emitter_(printer) {}
+  PositionEmitter& emitter() { return emitter_; }
+  void endModule() override {}
+  void beginFunction(const llvm::MachineFunction*) override {}
+  void endFunction(const llvm::MachineFunction*) override { emitter_.emit_records(); }
+
+ private:
+  PositionEmitter emitter_;
+};
+
+// A copy of the target, which still makes printers without positions.
+std::optional<llvm::Target>& original() {
+  static std::optional<llvm::Target> the_original;
+  return the_original;
+}
+
+llvm::AsmPrinter* make_printer(llvm::TargetMachine& machine,
+                               std::unique_ptr<llvm::MCStreamer>&& streamer) {
+  llvm::AsmPrinter* const printer = original()->createAsmPrinter(machine, std::move(streamer));
+  if (printer == nullptr) return nullptr;
+  auto functions = std::make_unique<PrintedFunctions>(*printer);
+  auto instructions = std::make_unique<PrintedInstructions>(*printer, functions->emitter());
+  printer->addAsmPrinterHandler(std::move(functions));
+#if LLVM_VERSION_MAJOR > 19
+  printer->addAsmPrinterHandler(std::move(instructions));
+#else
+  printer->addDebugHandler(std::move(instructions));
+#endif
+  return printer;
+}
+
+}  // namespace
+
+void print_positions(const llvm::Triple& triple) {
+  std::string error;
+#if LLVM_VERSION_MAJOR > 19
+  const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple, error);
+#else
+  const llvm::Target* const target = llvm::TargetRegistry::lookupTarget(triple.str(), error);
+#endif
+  if (target == nullptr) llvm::report_fatal_error(llvm::Twine("telltale: ") + error, false);
+  if (original()) return;
+  original() = *target;
+  // Targets are variables of LLVM, which has no other way to extend the printers that it makes.
+  llvm::TargetRegistry::RegisterAsmPrinter(const_cast<llvm::Target&>(*target), make_printer);
+}
+
+}  // namespace telltale::instrument

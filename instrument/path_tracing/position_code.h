@@ -1,0 +1,76 @@
+// Positions in the code of a function: which block runs, and in which state its variables are.
+#pragma once
+
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/IR/IRBuilder.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "codegen/position_printer.h"
+#include "formats/csi/wire.h"
+#include "path_tracing/path_code.h"
+
+namespace telltale::instrument {
+
+// Where one is.
+struct Position {
+  std::uint32_t node;
+  csi::Phase phase;
+  bool is_after_instruction = true;  // else it is the start of the node's block
+};
+
+// A change of a variable in memory, for x86-64, with the position behind it.
+struct VariableChange {
+  MarkedChange kind;  // not kNone
+  llvm::Value* operand;
+  llvm::Value* variable;
+  Position position;
+};
+
+// The variables of an activation; null: it has none.
+struct Frame {
+  llvm::AllocaInst* array;
+  llvm::AllocaInst* index;
+  llvm::AllocaInst* sum;
+};
+
+// Emits inline assembly. Where this process generates the code, the assembly has no text, which
+// the assembler would have to parse, but operands that PositionPrinter reads. Elsewhere it has
+// text, which any compiler understands.
+class PositionCode {
+ public:
+  // `traced` must outlive it.
+  explicit PositionCode(const TracedFunction& traced);
+
+  // A position without instructions.
+  void insert(llvm::IRBuilder<>& builder, const Position& position) const;
+
+  // Positions and instructions that change variables, as one piece of assembly: the scheduler could
+  // otherwise place instructions between a change and its position, where they would disagree.
+  // `start`: a position before the changes.
+  llvm::CallInst* insert(llvm::IRBuilder<>& builder, const std::optional<Position>& start,
+                         llvm::ArrayRef<VariableChange> changes) const;
+
+  // The record of where the variables are, for readers without DWARF, as the assembler prints them.
+  void insert_frame_record(llvm::IRBuilder<>& builder, const Frame& frame) const;
+
+  // Assembly without text that differs from other nodes' assembly.
+  void insert_difference(llvm::IRBuilder<>& builder, std::uint32_t node) const;
+
+ private:
+  struct Operands;
+  static llvm::CallInst* insert_assembly(llvm::IRBuilder<>& builder, const std::string& text,
+                                         const Operands& operands);
+  [[nodiscard]] std::string bytes_of(std::uint64_t value, unsigned size) const;
+  [[nodiscard]] std::string text_of(const Position& position) const;
+  [[nodiscard]] std::uint64_t mark_of(const Position& position, MarkedChange change) const;
+
+  const TracedFunction& traced_;
+  std::string address_;  // a directive
+  bool is_little_endian_;
+  bool has_text_;
+};
+
+}  // namespace telltale::instrument
