@@ -120,9 +120,6 @@ class SamplerAction : public clang::PluginASTAction {
     traced_unit().optimises_later = code.PrepareForLTO || code.PrepareForThinLTO ||
                                     action == clang::frontend::EmitBC ||
                                     action == clang::frontend::EmitLLVM;
-    traced_unit().generates_elsewhere =
-        traced_unit().optimises_later ||
-        code.getEmbedBitcode() != clang::CodeGenOptions::EmbedBitcodeKind::Embed_Off;
     if (traced_unit().options.line_tables) leave_to_debuggers(code);
     code.PassBuilderCallbacks.emplace_back(
         [](llvm::PassBuilder& builder) { register_path_tracing(builder); });

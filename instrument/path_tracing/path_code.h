@@ -21,7 +21,6 @@ struct TracedFunction {
   std::uint64_t first_id = 0;                           // of node 0, in .debug_PT
   std::uint64_t key = 0;                                // of the function's record
   bool optimised_later = false;                         // functions may be inlined afterwards
-  bool generated_elsewhere = false;                     // not by this process
   // The variables are set where they are first needed, and the index may have a copy in a register.
   bool sets_late = false;
   // The increments number prefixes, and the slot of the index has the sum of the current path.

@@ -198,15 +198,8 @@ class PathTracing {
       skip(function, reason);
       return;
     }
-    const TracedFunction traced{function,
-                                numbered,
-                                block_of_node,
-                                first_id,
-                                key,
-                                unit_.optimises_later,
-                                unit_.generates_elsewhere,
-                                late,
-                                late};
+    const TracedFunction traced{
+        function, numbered, block_of_node, first_id, key, unit_.optimises_later, late, late};
     const std::string record = function_record_text(traced, unit_.options);
     const llvm::DenseSet<const llvm::Instruction*> stores = insert_path_code(traced, unit_.options);
     append_path_entry(function, path_entry(function, numbered, block_of_node, first_id, stores),
@@ -248,7 +241,7 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
     const llvm::DenseSet<const llvm::DILocalVariable*> variables =
         reduces ? declared_variables(module) : llvm::DenseSet<const llvm::DILocalVariable*>();
     PathTracing(module, traced_unit(), is_optimised).run();
-    if (!traced_unit().generates_elsewhere) print_positions(llvm::Triple(module.getTargetTriple()));
+    if (!traced_unit().optimises_later) print_positions(llvm::Triple(module.getTargetTriple()));
     // The code generator would merge equal ends of blocks, for example what restores registers
     // before a return: no position could say which of the blocks runs.
     set_option("enable-tail-merge", "false");

@@ -10,9 +10,8 @@ namespace telltale::instrument {
 // Options for the translation unit of this process; plugin.cc sets them.
 struct TracedUnit {
   TraceOptions options;
-  bool is_active = false;            // the pass has still to run
-  bool optimises_later = false;      // another process does, after the pass, and generates the code
-  bool generates_elsewhere = false;  // another process generates the code, or may do so again
+  bool is_active = false;        // the pass has still to run
+  bool optimises_later = false;  // another process does, after the pass, and generates the code
 };
 TracedUnit& traced_unit();
 

@@ -45,7 +45,7 @@ PositionCode::PositionCode(const TracedFunction& traced)
     : traced_(traced),
       address_(address_directive(*traced.function.getParent(), "77102b")),
       is_little_endian_(traced.function.getParent()->getDataLayout().isLittleEndian()),
-      has_text_(traced.generated_elsewhere) {}
+      has_text_(traced.optimised_later) {}
 
 llvm::CallInst* PositionCode::insert_assembly(llvm::IRBuilder<>& builder, const std::string& text,
                                               const Operands& operands) {

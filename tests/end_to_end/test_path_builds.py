@@ -3,6 +3,7 @@ a debugger reads them; and together with the Sampler."""
 import collections
 import re
 import shutil
+import struct
 import unittest
 
 from path_sections import Records, parse_entries
@@ -147,6 +148,54 @@ class Builds(SamplerCase):
                             self.path("loop.o"))
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("--trace needs a target with ELF files", done.stderr)
+
+    @staticmethod
+    def position_fields(file):
+        """Phases and blocks of the positions in an object file, whose addresses only a linker knows."""
+        # objcopy may not know the target.
+        sections = run("readelf", "-SW", file).stdout
+        offset, size = (int(each, 16) for each in re.search(r" \.debug_telltale_paths +PROGBITS +\w+ (\w+) (\w+) ", sections).groups())
+        records = file.read_bytes()[offset:offset + size]
+        fields = []
+        while records:
+            size, kind = struct.unpack_from("<IB", records)
+            if kind == 2:
+                fields.append(struct.unpack_from("<BI", records, 5))
+            records = records[4 + size:]
+        return fields
+
+    def test_assembly_and_objects_have_the_same_positions(self):
+        source = self.path("loop.c")
+        source.write_text(program_text("csi/cases/loop.c"))
+        targets = ("--target=x86_64-linux-gnu", "-m32", "--target=aarch64-linux-gnu", "--target=armv7-linux-gnueabihf")
+        for release in RELEASES:
+            for target in targets:
+                for level in ("-O0", "-O2"):
+                    with self.subTest(release=release, target=target, level=level):
+                        positions = []
+                        for words in (("-c", source), ("-S", source), ("-c", "-Wno-unused-command-line-argument", self.path("program.s"))):
+                            output = self.path("program.s" if words[0] == "-S" else "program")
+                            done = compile_with(release, "--trace=pt.schema", target, level, *words, "-o", output)
+                            self.assertEqual((done.returncode, other_warnings(done)), (0, ""))
+                            if words[0] == "-c":
+                                positions.append(self.position_fields(output))
+                        self.assertEqual(positions[0], positions[1])
+                        # Its loop has a body of several blocks.
+                        self.assertGreater(len({block for _, block in positions[0]}), 3)
+
+    def test_functions_begin_with_their_line(self):
+        source = self.path("lines.c")
+        source.write_text("int a, b;\nint f(int x) {\n  if (x) a++;\n  return x ? a : b;\n}\n"
+                          "int g(int x) {\n  int n = 0;\n  while (x > 1) {\n    x = x & 1 ? 3 * x + 1 : x / 2;\n    n++;\n  }\n  return n;\n}\n")
+        for release in RELEASES:
+            done = compile_with(release, "--trace=pt.schema", "-O2", "-c", source, "-o", self.path("lines.o"))
+            self.assertEqual((done.returncode, other_warnings(done)), (0, ""))
+            lines = run("readelf", "--debug-dump=decodedline", self.path("lines.o")).stdout
+            rows = {(int(line), int(address, 16)) for line, address in
+                    re.findall(r"(?m)^\S*lines\.c +(\d+) +(0x[0-9a-f]+|0)\b", lines)}
+            symbols = run("readelf", "-sW", self.path("lines.o")).stdout
+            starts = {name: int(value, 16) for value, name in re.findall(r"(?m): ([0-9a-f]+) .* FUNC .* ([fg])$", symbols)}
+            self.assertLessEqual({(2, starts["f"]), (6, starts["g"])}, rows, (release, starts))
 
     def test_schemas(self):
         schema = self.path("my.schema")
