@@ -6,6 +6,7 @@
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineInstr.h>
 #include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/Metadata.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/MC/MCInst.h>
 #include <llvm/MC/MCInstrInfo.h>
@@ -18,6 +19,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,8 +46,23 @@ llvm::SmallVector<Operands, 8> operands_of(const llvm::MachineInstr& assembly) {
   return operands;
 }
 
-bool is_number(Operands operand) { return operand.size() == 1 && operand[0].isImm(); }
-std::uint64_t number(Operands operand) { return static_cast<std::uint64_t>(operand[0].getImm()); }
+// What `mark_assembly` has set; null: something else.
+const llvm::MDNode* mark_of(const llvm::MachineInstr& assembly) {
+  for (const llvm::MachineOperand& operand : assembly.operands()) {
+    if (!operand.isMetadata()) continue;
+    const llvm::MDNode* const node = operand.getMetadata();
+    if (node->getNumOperands() == 2 && llvm::isa<llvm::MDString>(node->getOperand(0)) &&
+        llvm::isa<llvm::MDString>(node->getOperand(1)))
+      return node;
+  }
+  return nullptr;
+}
+
+llvm::SmallVector<std::uint64_t, 4> numbers_of(llvm::StringRef bytes) {
+  llvm::SmallVector<std::uint64_t, 4> numbers(bytes.size() / sizeof(std::uint64_t));
+  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(std::uint64_t));
+  return numbers;
+}
 
 // Emits what assembly with marks stands for.
 class PositionEmitter {
@@ -56,18 +73,15 @@ class PositionEmitter {
     if (!instruction.isInlineAsm() ||
         *instruction.getOperand(llvm::InlineAsm::MIOp_AsmString).getSymbolName() != '\0')
       return;
-    const llvm::SmallVector<Operands, 8> operands = operands_of(instruction);
-    const auto* const mark = llvm::find_if(operands, [](Operands operand) {
-      return is_number(operand) &&
-             (number(operand) == kPositionsMark || number(operand) == kFrameMark);
-    });
-    if (operands.end() - mark < 3) return;
-    if (number(*mark) == kFrameMark) {
-      add_frame(instruction, llvm::ArrayRef(operands.begin(), mark), number(mark[1]),
-                number(mark[2]));
-    } else {
-      emit_positions(llvm::ArrayRef(operands.begin(), mark), number(mark[1]),
-                     llvm::ArrayRef(mark + 2, operands.end()));
+    const llvm::MDNode* const node = mark_of(instruction);
+    if (node == nullptr) return;
+    const llvm::StringRef mark = llvm::cast<llvm::MDString>(node->getOperand(0))->getString();
+    const llvm::SmallVector<std::uint64_t, 4> numbers =
+        numbers_of(llvm::cast<llvm::MDString>(node->getOperand(1))->getString());
+    if (mark == kFrameMark) {
+      add_frame(instruction, numbers[0], numbers[1]);
+    } else if (mark == kPositionsMark) {
+      emit_positions(operands_of(instruction), numbers[0], llvm::ArrayRef(numbers).drop_front());
     }
   }
 
@@ -95,17 +109,15 @@ class PositionEmitter {
     std::string places = {};  // of a frame
   };
 
-  // `operands` are those before the marks.
   void emit_positions(llvm::ArrayRef<Operands> operands, std::uint64_t key,
-                      llvm::ArrayRef<Operands> marks) {
+                      llvm::ArrayRef<std::uint64_t> positions) {
     // Line 0, which the debug information has for assembly without a line. Without it, changes
     // belong to the line before them.
     if (printer_.OutContext.getCurrentDwarfLoc().getLine() == 0)
       printer_.OutContext.clearDwarfLocSeen();
     const std::size_t changes = operands.size() / 2;  // as many places in memory as operands
     std::size_t change = 0;
-    for (const Operands& mark : marks) {
-      const std::uint64_t fields = number(mark);
+    for (const std::uint64_t fields : positions) {
       const auto kind = static_cast<MarkedChange>(fields >> 40U);
       if (kind != MarkedChange::kNone) {
         emit_change(kind, operands[change], operands[changes + change]);
@@ -117,17 +129,17 @@ class PositionEmitter {
     }
   }
 
-  void add_frame(const llvm::MachineInstr& instruction, llvm::ArrayRef<Operands> variables,
-                 std::uint64_t key, std::uint64_t present) {
+  void add_frame(const llvm::MachineInstr& instruction, std::uint64_t key, std::uint64_t present) {
+    const llvm::SmallVector<Operands, 8> variables = operands_of(instruction);
+    const auto* variable = variables.begin();
     std::string text[3];
     for (unsigned i = 0; i < 3; ++i) {
       if ((present >> i & 1) == 0) continue;
-      const auto number =
-          static_cast<unsigned>(variables.front().data() - instruction.operands_begin());
+      const auto number = static_cast<unsigned>(variable->data() - instruction.operands_begin());
       llvm::raw_string_ostream place(text[i]);
       if (printer_.PrintAsmMemoryOperand(&instruction, number, nullptr, place))
         llvm::report_fatal_error("telltale: unexpected place of path tracing's variables");
-      variables = variables.drop_front();
+      ++variable;
     }
     const auto& [sum, array, index] = text;
     std::string places;
@@ -286,6 +298,17 @@ llvm::AsmPrinter* make_printer(llvm::TargetMachine& machine,
 }
 
 }  // namespace
+
+void mark_assembly(llvm::CallInst& assembly, const char* mark,
+                   llvm::ArrayRef<std::uint64_t> numbers) {
+  llvm::LLVMContext& context = assembly.getContext();
+  const llvm::StringRef bytes(reinterpret_cast<const char*>(numbers.data()),
+                              numbers.size() * sizeof(std::uint64_t));
+  // Not shared with equal nodes: to look for them takes longer, and there are few.
+  assembly.setMetadata("srcloc",
+                       llvm::MDTuple::getDistinct(context, {llvm::MDString::get(context, mark),
+                                                            llvm::MDString::get(context, bytes)}));
+}
 
 void print_positions(const llvm::Triple& triple) {
   std::string error;

@@ -32,9 +32,6 @@ struct PositionCode::Operands {
     if (!constraints.empty()) constraints += ',';
     constraints += constraint;
   }
-  void add_mark(llvm::IRBuilder<>& builder, std::uint64_t mark) {
-    add(builder.getInt64(mark), "i");
-  }
 
   llvm::SmallVector<llvm::Value*, 8> values;
   std::string constraints;
@@ -98,6 +95,7 @@ llvm::CallInst* PositionCode::insert(llvm::IRBuilder<>& builder,
   operands.in_memory = changes.size();
   for (const VariableChange& each : changes) operands.add(each.operand, "er");
   std::string text;
+  llvm::SmallVector<std::uint64_t, 4> numbers;
   if (has_text_) {
     if (start) text = text_of(*start);
     for (std::size_t i = 0; i < changes.size(); ++i) {
@@ -107,16 +105,15 @@ llvm::CallInst* PositionCode::insert(llvm::IRBuilder<>& builder,
               text_of(changes[i].position);
     }
   } else {
-    operands.add_mark(builder, kPositionsMark);
-    operands.add_mark(builder, traced_.key);
-    if (start) operands.add_mark(builder, mark_of(*start, MarkedChange::kNone));
-    for (const VariableChange& each : changes)
-      operands.add_mark(builder, mark_of(each.position, each.kind));
+    numbers.push_back(traced_.key);
+    if (start) numbers.push_back(mark_of(*start, MarkedChange::kNone));
+    for (const VariableChange& each : changes) numbers.push_back(mark_of(each.position, each.kind));
   }
   if (llvm::any_of(changes,
                    [](const VariableChange& each) { return each.kind == MarkedChange::kAdd; }))
     operands.constraints += ",~{flags}";
   llvm::CallInst* const call = insert_assembly(builder, text, operands);
+  if (!has_text_) mark_assembly(*call, kPositionsMark, numbers);
   for (unsigned i = 0; i < operands.in_memory; ++i)
     call->addParamAttr(i, llvm::Attribute::get(builder.getContext(), llvm::Attribute::ElementType,
                                                builder.getInt64Ty()));
@@ -144,11 +141,9 @@ void PositionCode::insert_frame_record(llvm::IRBuilder<>& builder, const Frame& 
            std::to_string(static_cast<unsigned>(csi::RecordKind::kFrame)) + "\n\t.quad " +
            std::to_string(traced_.key) + "\n" + address_ + places[1] + places[2] + places[0] +
            "77104:\n\t.popsection";
-  } else {
-    for (const std::uint64_t mark : {kFrameMark, traced_.key, present})
-      operands.add_mark(builder, mark);
   }
   llvm::CallInst* const call = insert_assembly(builder, text, operands);
+  if (!has_text_) mark_assembly(*call, kFrameMark, {traced_.key, present});
   for (unsigned i = 0; i < operands.in_memory; ++i) {
     llvm::Type* const type = llvm::cast<llvm::AllocaInst>(operands.values[i])->getAllocatedType();
     call->addParamAttr(

@@ -37,7 +37,7 @@ struct Frame {
 };
 
 // Emits inline assembly. Where this process generates the code, the assembly has no text, which
-// the assembler would have to parse, but operands that PositionPrinter reads. Elsewhere it has
+// the assembler would have to parse, but metadata that position_printer.cc reads. Elsewhere it has
 // text, which any compiler understands.
 class PositionCode {
  public:
