@@ -53,15 +53,15 @@ void visit_locations(const llvm::Instruction& instruction, const Visit& visit) {
 std::string place_lines(const llvm::BasicBlock& block, std::uint64_t id, PathScopes& scopes,
                         std::string& scope_text) {
   std::string lines;
-  std::string last;
+  std::pair<std::size_t, unsigned> last;  // scope and line; no line is 0
   for (const llvm::Instruction& instruction : block) {
     if (is_unconditional_branch(instruction)) continue;
     const llvm::DILocation* const location = instruction.getDebugLoc().get();
     if (location == nullptr || location->getLine() == 0) continue;
-    std::string place = "\t" + std::to_string(scopes.number_of(*location, scope_text)) + ":" +
-                        std::to_string(location->getLine());
-    if (place != last) lines += place;
-    last = std::move(place);
+    const std::pair place(scopes.number_of(*location, scope_text), location->getLine());
+    if (place != last)
+      lines += "\t" + std::to_string(place.first) + ":" + std::to_string(place.second);
+    last = place;
   }
   return lines.empty() ? "" : "lines\t" + std::to_string(id) + lines + "\n";
 }
