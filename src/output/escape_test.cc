@@ -14,10 +14,10 @@ namespace {
 
 using namespace std::string_literals;
 
-template <void (*Append)(std::string&, std::string_view)>
+template <void (*kAppend)(std::string&, std::string_view)>
 std::string escaped(std::string_view text) {
   std::string out;
-  Append(out, text);
+  kAppend(out, text);
   return out;
 }
 

@@ -126,6 +126,13 @@ VariableAddress address_of(Dwfl_Module* module, const PlacedVariable& variable,
   return {.address = *base + static_cast<uint64_t>(variable.offset)};
 }
 
+// Symbol tables of libraries have names such as abort@@GLIBC_2.34.
+std::string without_version(std::string symbol) {
+  const size_t at = symbol.find('@', 1);
+  if (at != std::string::npos) symbol.resize(at);
+  return symbol;
+}
+
 }  // namespace
 
 void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& frames) {
@@ -140,8 +147,8 @@ void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& f
   if (place.module != nullptr) {
     GElf_Off offset = 0;
     GElf_Sym symbol;
-    frame.symbol = text_or_empty(
-        dwfl_module_addrinfo(place.module, place.pc, &offset, &symbol, nullptr, nullptr, nullptr));
+    frame.symbol = without_version(text_or_empty(
+        dwfl_module_addrinfo(place.module, place.pc, &offset, &symbol, nullptr, nullptr, nullptr)));
     GElf_Addr bias = 0;
     if (dwfl_module_getelf(place.module, &bias) != nullptr) {
       frame.address = place.pc - bias;

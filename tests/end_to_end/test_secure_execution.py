@@ -29,7 +29,8 @@ VARIABLES = {
     "HOME": ("{place}", {"TELLTALE_COLLECT": "{place}", "SAMPLER_SPARSITY": "1"}),
     "XDG_CONFIG_HOME": ("{place}", {"TELLTALE_COLLECT": "{place}", "SAMPLER_SPARSITY": "1"}),
     "TELLTALE_COLLECT": ("{place}", {}),
-    "TELLTALE_COLLECT_PATHS": ("1", {"TELLTALE_COLLECT": "{place}", "TELLTALE_PATHS_AT_EXIT": "1"}),
+    # Nobody has said no in a home that can be searched.
+    "TELLTALE_COLLECT_PATHS": ("1", {"TELLTALE_COLLECT": "{place}", "TELLTALE_PATHS_AT_EXIT": "1", "HOME": "{place}"}),
     "TELLTALE_STACKTRACK": ("path={place}/stream.tlg", {}),
     "TELLTALE_XRAY": ("file={place}/trace.xray", {}),
 }

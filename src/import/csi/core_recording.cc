@@ -235,19 +235,19 @@ void drop_own_frames(ThreadStack& stack) {
   stack.frames.erase(stack.frames.begin(), first);
 }
 
-// To decompress libc's debug information takes six times as long as all the rest of an answer;
-// these answers show none of its lines.
+// To decompress libc's debug information takes six times as long as all the rest of an answer, and
+// its lines are in sources that few have: its frames have the names of symbols.
 bool is_not_of_system(const std::string& module) { return !isolation::is_system_library(module); }
 
 }  // namespace
 
-std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks, const PathGraphs& graphs,
-                                               const std::map<std::string, ModulePaths>& modules,
-                                               const ReadDebugInfo& read_debug_info) const {
+std::vector<ThreadPaths> CoreRecording::decode(
+    const CoreStacks& stacks, const PathGraphs& graphs,
+    const std::map<std::string, ModulePaths>& modules) const {
   std::vector<ThreadPaths> all;
   FrameFlags flags;
   const auto find = [&](const StackFrame& frame) { return find_record(frame, modules); };
-  for (ThreadStack& stack : stacks.threads(find, read_debug_info)) {
+  for (ThreadStack& stack : stacks.threads(find, is_not_of_system)) {
     drop_own_frames(stack);
     name_frames(stack, modules);
     all.push_back({.pid = core_.pid(),
@@ -263,7 +263,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problem
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
   const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
-  return decode(*stacks, graphs, modules, is_not_of_system);
+  return decode(*stacks, graphs, modules);
 }
 
 Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
@@ -304,7 +304,7 @@ Result<std::vector<FunctionCoverage>> CoreRecording::coverage(ProblemLog& proble
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
   const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
-  const std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, is_not_of_system);
+  const std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules);
   return read_core_coverage(core_, file_.name(), *stacks, modules, threads, problems);
 }
 

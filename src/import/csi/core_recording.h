@@ -56,10 +56,9 @@ class CoreRecording final : public Recording, public StackPaths {
 
   // Opens the programs; the graphs of texts that were given as programs are added to `graphs`.
   Result<CoreStacks> open_stacks(PathGraphs& graphs, ProblemLog& problems) const;
-  // `read_debug_info`: as for CoreStacks::threads.
-  [[nodiscard]] std::vector<ThreadPaths> decode(const CoreStacks& stacks, const PathGraphs& graphs,
-                                                const std::map<std::string, ModulePaths>& modules,
-                                                const ReadDebugInfo& read_debug_info = {}) const;
+  [[nodiscard]] std::vector<ThreadPaths> decode(
+      const CoreStacks& stacks, const PathGraphs& graphs,
+      const std::map<std::string, ModulePaths>& modules) const;
 
   std::vector<std::byte> process_memory_;  // of of_process(): the bytes of file_
   InputFile file_;
