@@ -46,7 +46,7 @@ llvm::SmallVector<Operands, 8> operands_of(const llvm::MachineInstr& assembly) {
   return operands;
 }
 
-// What `mark_assembly` has set; null: something else.
+// The metadata that `mark_assembly` set; null if there is none.
 const llvm::MDNode* mark_of(const llvm::MachineInstr& assembly) {
   for (const llvm::MachineOperand& operand : assembly.operands()) {
     if (!operand.isMetadata()) continue;
@@ -64,7 +64,7 @@ llvm::SmallVector<std::uint64_t, 4> numbers_of(llvm::StringRef bytes) {
   return numbers;
 }
 
-// Emits what assembly with marks stands for.
+// Emits the instructions, labels and records that the metadata of inline assembly describe.
 class PositionEmitter {
  public:
   explicit PositionEmitter(llvm::AsmPrinter& printer) : printer_(printer) {}
@@ -170,7 +170,7 @@ class PositionEmitter {
     if (!record.places.empty()) out.emitBytes(record.places);
   }
 
-  // In eight bytes.
+  // Always eight bytes, whatever the size of a pointer.
   void emit_address(const llvm::MCSymbol* address) {
     llvm::MCStreamer& out = *printer_.OutStreamer;
     const llvm::DataLayout& layout = printer_.getDataLayout();
@@ -206,7 +206,7 @@ class PositionEmitter {
     }
   }
 
-  // LLVM's numbers of instructions are not in its headers, but their names are in its tables.
+  // LLVM's headers do not have the opcodes of a target; they are looked up by name.
   enum Opcode { kMoveRegister, kMoveNumber, kAddRegister, kAddByte, kAddNumber, kOpcodes };
   unsigned opcode(Opcode wanted) {
     constexpr const char* kNames[kOpcodes] = {"MOV64mr", "MOV64mi32", "ADD64mr", "ADD64mi8",
@@ -255,8 +255,7 @@ class PrintedInstructions : public InstructionHandler {
   void beginInstruction(const llvm::MachineInstr* instruction) override {
     instruction_ = instruction;
   }
-  // Not before other handlers have begun it: a row of the line table is at the place of the
-  // assembly.
+  // At the end: by then the handler of debug information has emitted the assembly's line.
   void endInstruction() override { emitter_.emit(*instruction_); }
 
  private:
@@ -276,7 +275,7 @@ class PrintedFunctions : public llvm::AsmPrinterHandler {
   PositionEmitter emitter_;
 };
 
-// A copy of the target, which still makes printers without positions.
+// A copy of the target as LLVM registered it: it creates printers without our handlers.
 std::optional<llvm::Target>& original() {
   static std::optional<llvm::Target> the_original;
   return the_original;
@@ -304,7 +303,7 @@ void mark_assembly(llvm::CallInst& assembly, const char* mark,
   llvm::LLVMContext& context = assembly.getContext();
   const llvm::StringRef bytes(reinterpret_cast<const char*>(numbers.data()),
                               numbers.size() * sizeof(std::uint64_t));
-  // Not shared with equal nodes: to look for them takes longer, and there are few.
+  // A distinct node: looking up an equal one takes longer than a copy, and few are equal.
   assembly.setMetadata("srcloc",
                        llvm::MDTuple::getDistinct(context, {llvm::MDString::get(context, mark),
                                                             llvm::MDString::get(context, bytes)}));
@@ -320,7 +319,7 @@ void print_positions(const llvm::Triple& triple) {
   if (target == nullptr) llvm::report_fatal_error(llvm::Twine("telltale: ") + error, false);
   if (original()) return;
   original() = *target;
-  // Targets are variables of LLVM, which has no other way to extend the printers that it makes.
+  // LLVM has no hook for extending a printer, so the target's factory function is replaced.
   llvm::TargetRegistry::RegisterAsmPrinter(const_cast<llvm::Target&>(*target), make_printer);
 }
 

@@ -14,14 +14,14 @@
 
 namespace telltale::instrument {
 
-// Where one is.
+// A place in a function, and the phase of its path variables there.
 struct Position {
   std::uint32_t node;
   csi::Phase phase;
   bool is_after_instruction = true;  // else it is the start of the node's block
 };
 
-// A change of a variable in memory, for x86-64, with the position behind it.
+// An x86-64 instruction that changes a variable in memory, and the position directly after it.
 struct VariableChange {
   MarkedChange kind;  // not kNone
   llvm::Value* operand;

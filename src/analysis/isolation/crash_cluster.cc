@@ -11,6 +11,7 @@
 #include "base/fnv.h"
 #include "base/joined.h"
 #include "base/sort_rows.h"
+#include "base/system_library.h"
 
 namespace telltale::isolation {
 namespace {
@@ -18,11 +19,6 @@ namespace {
 // Enough to distinguish two callers of one helper; with more, one bug that is reached by several
 // ways becomes several clusters. ClusterFuzz uses the same number.
 constexpr size_t kFrames = 3;
-
-// Beginnings of the file names of libraries, without the folder.
-constexpr std::array<std::string_view, 12> kSystemLibraries = {
-    "libc.so",     "libc-2",    "libm.so",   "libpthread", "ld-linux", "libstdc++.so",
-    "libgcc_s.so", "libc++.so", "libc++abi", "libasan.so", "libubsan", "linux-vdso"};
 
 // Functions that report a fault, and what calls main; the program may contain them, if it is linked
 // statically or by a sanitizer.
@@ -55,15 +51,12 @@ constexpr std::array<std::string_view, 10> kReporterPrefixes = {
     "__sanitizer::",   "__asan", "__ubsan", "__interceptor_", "__interception::",
     "___interceptor_", "__GI_",  "__lsan",  "__msan",         "operator delete"};
 
-bool begins_with_any(std::string_view text, std::span<const std::string_view> prefixes) {
-  return std::ranges::any_of(prefixes,
-                             [&](std::string_view prefix) { return text.starts_with(prefix); });
-}
-
 bool is_outside(const StackFrame& frame) {
   return is_system_library(frame.module) ||
          std::ranges::find(kReporters, frame.function) != kReporters.end() ||
-         begins_with_any(frame.function, kReporterPrefixes);
+         std::ranges::any_of(kReporterPrefixes, [&](std::string_view prefix) {
+           return frame.function.starts_with(prefix);
+         });
 }
 
 // Compilers name copies of a function f.part.0, f.cold, f.slow (telltale-cc's); symbol tables have
@@ -76,10 +69,6 @@ std::string_view without_copy(std::string_view name) {
 }
 
 }  // namespace
-
-bool is_system_library(std::string_view module) {
-  return begins_with_any(module.substr(module.rfind('/') + 1), kSystemLibraries);
-}
 
 std::string normalise_stack(std::span<const StackFrame> stack) {
   // Below main and the first function of a thread are frames of libraries, too.

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace telltale::isolation {
@@ -33,10 +32,6 @@ struct CrashCluster {
   std::string stack;            // normalise_stack()
   std::vector<size_t> members;  // indices of crashes, ascending
 };
-
-// Whether a path is that of libc, libm, libstdc++ or another library of the system or the compiler,
-// by the name of its file.
-bool is_system_library(std::string_view module);
 
 // The names of the three innermost functions of the program, "merge < add < main". Frames of the
 // system's libraries and of what reports a fault (abort, assertions, sanitizers, allocators) are

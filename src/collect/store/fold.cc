@@ -119,7 +119,8 @@ class Batch {
     return {};
   }
 
-  // The reports that earlier batches have. Damage is told: their reports may be folded again.
+  // The ids of the reports in earlier batches. Damaged files of ids are reported as problems,
+  // because their reports may be folded again.
   Result<StoredIds> read_known() {
     const auto paths = files_in(store_.ids(), ".ids");
     if (!paths) return std::unexpected(paths.error());

@@ -18,8 +18,8 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analysis/isolation/crash_cluster.h"
 #include "base/sort_rows.h"
+#include "base/system_library.h"
 #include "formats/csi/path_metadata.h"
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
@@ -237,7 +237,7 @@ void drop_own_frames(ThreadStack& stack) {
 
 // To decompress libc's debug information takes six times as long as all the rest of an answer, and
 // its lines are in sources that few have: its frames have the names of symbols.
-bool is_not_of_system(const std::string& module) { return !isolation::is_system_library(module); }
+bool is_not_of_system(const std::string& module) { return !is_system_library(module); }
 
 }  // namespace
 

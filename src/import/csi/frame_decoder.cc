@@ -12,7 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#include "analysis/isolation/crash_cluster.h"
+#include "base/system_library.h"
 #include "formats/csi/wire.h"
 #include "program/demangle.h"
 
@@ -211,7 +211,7 @@ class FrameDecoder {
         if (found != module->skipped.end()) return "path tracing excluded it: " + found->second;
       }
     }
-    if (isolation::is_system_library(frame.module)) return "it is in a library of the system";
+    if (is_system_library(frame.module)) return "it is in a library of the system";
     // A stripped program has neither metadata nor lines.
     if (module_of(frame) == nullptr && frame.line == 0)
       return "it was built without path tracing, or stripped";
