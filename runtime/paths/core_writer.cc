@@ -24,7 +24,7 @@ namespace {
 // Below the stack pointer: what functions that call nothing use, and, while a function returns, its
 // variables.
 constexpr uint64_t kBelowStackPointer = 4096;
-// The innermost bytes of a stack that are kept.
+// The innermost bytes of a stack that are kept beside these.
 constexpr uint64_t kCrashedStackBytes = 64 * 1024;
 constexpr uint64_t kOtherStackBytes = 16 * 1024;
 // Coverage: programs with more data than this get none.
@@ -87,7 +87,8 @@ void add_stacks() {
     const uint64_t from = lowest > stack.begin ? lowest : stack.begin;
     const uint64_t end = end_of_frames(stack.address, stack, thread.thread_pointer);
     const uint64_t most = i == 0 ? kCrashedStackBytes : kOtherStackBytes;
-    add_segment(from, end - from < most ? end - from : most);
+    const uint64_t frames = end - stack.address;
+    add_segment(from, stack.address - from + (frames < most ? frames : most));
   }
 }
 
