@@ -287,7 +287,13 @@ class Numbering {
     return edge.successor < known.size() ? known[edge.successor] : 0;
   }
 
-  // Each edge into a node gets a range of sums, the most frequent one the first.
+  // An edge that must be split for its code needs a jump, too.
+  [[nodiscard]] std::uint64_t cost_of_increment(const Edge& edge) const {
+    const std::uint64_t times = frequency(edge);
+    return nodes_[edge.out.from].out_edges.size() > 1 ? add_saturated(times, times) : times;
+  }
+
+  // Each edge into a node gets a range of sums; the first one, the most expensive, has no code.
   void number_prefixes() {
     for (std::uint32_t node = 0; node < nodes_.size(); ++node) {
       std::vector<std::uint32_t> in = nodes_[node].in_edges;
@@ -296,7 +302,7 @@ class Numbering {
         const Edge& second = edges_[b];
         // The number of a back edge costs nothing.
         if (first.out.is_back != second.out.is_back) return second.out.is_back;
-        return frequency(first) > frequency(second);
+        return cost_of_increment(first) > cost_of_increment(second);
       });
       std::uint64_t next = 0;
       for (const std::uint32_t index : in) {

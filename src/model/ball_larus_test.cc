@@ -157,6 +157,25 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> edges_that_repeat(
   return found;
 }
 
+TEST(BallLarus, OfEquallyFrequentEdgesTheOneThatMustBeSplitHasNoPrefixIncrement) {
+  // 0 to 1 and 2, 1 to 2: the edge from 0 to 2 is critical.
+  const auto increment_of_critical = [](std::uint64_t critical, std::uint64_t other) {
+    const std::vector<FlowBlock> blocks = {
+        {{1, 2}, false, 0, {other, critical}}, {{2}, false, 0, {other}}, {{}, true, 0, {}}};
+    const NumberedGraph graph = number_paths(blocks, {.numbers_prefixes = true});
+    std::vector<std::uint64_t> increments;
+    for (const NumberedEdge& edge : graph.edges) {
+      if (graph.nodes[edge.from].block != 1 && graph.nodes[edge.to].block == 2)
+        increments.push_back(edge.increment);
+    }
+    EXPECT_EQ(increments.size(), 1U);
+    return increments.front();
+  };
+  EXPECT_EQ(increment_of_critical(5, 5), 0U);
+  EXPECT_EQ(increment_of_critical(5, 9), 0U);  // a jump costs as much as the increment
+  EXPECT_EQ(increment_of_critical(5, 11), 1U);
+}
+
 TEST(BallLarus, OnlyLoopsWithASingleWayRepeat) {
   using Edges = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
   EXPECT_EQ(edges_that_repeat({{{1}}, {{2, 3}}, {{1}}, {{}, true}}), (Edges{{2, 1}}));
