@@ -5,8 +5,6 @@
 #include <llvm/CodeGen/DebugHandlerBase.h>
 #include <llvm/CodeGen/MachineFunction.h>
 #include <llvm/CodeGen/MachineInstr.h>
-#include <llvm/IR/InlineAsm.h>
-#include <llvm/IR/Metadata.h>
 #include <llvm/MC/MCContext.h>
 #include <llvm/MC/MCInst.h>
 #include <llvm/MC/MCInstrInfo.h>
@@ -19,13 +17,14 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "codegen/position_marks.h"
+#include "codegen/position_probes.h"
 #include "formats/csi/wire.h"
 
 namespace telltale::instrument {
@@ -33,51 +32,19 @@ namespace {
 
 using Operands = llvm::ArrayRef<llvm::MachineOperand>;
 
-// The operands of inline assembly, in the order of its constraints; not those it clobbers.
-llvm::SmallVector<Operands, 8> operands_of(const llvm::MachineInstr& assembly) {
-  llvm::SmallVector<Operands, 8> operands;
-  const Operands all(assembly.operands_begin(), assembly.getNumOperands());
-  for (std::size_t i = llvm::InlineAsm::MIOp_FirstOperand; i < all.size() && all[i].isImm();) {
-    const llvm::InlineAsm::Flag flag(static_cast<std::uint32_t>(all[i].getImm()));
-    const std::size_t count = flag.getNumOperandRegisters();
-    if (!flag.isClobberKind()) operands.push_back(all.slice(i + 1, count));
-    i += 1 + count;
-  }
-  return operands;
-}
-
-// The metadata that `mark_assembly` set; null if there is none.
-const llvm::MDNode* mark_of(const llvm::MachineInstr& assembly) {
-  for (const llvm::MachineOperand& operand : assembly.operands()) {
-    if (!operand.isMetadata()) continue;
-    const llvm::MDNode* const node = operand.getMetadata();
-    if (node->getNumOperands() == 2 && llvm::isa<llvm::MDString>(node->getOperand(0)) &&
-        llvm::isa<llvm::MDString>(node->getOperand(1)))
-      return node;
-  }
-  return nullptr;
-}
-
-llvm::SmallVector<std::uint64_t, 4> numbers_of(llvm::StringRef bytes) {
-  llvm::SmallVector<std::uint64_t, 4> numbers(bytes.size() / sizeof(std::uint64_t));
-  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(std::uint64_t));
-  return numbers;
-}
-
 // Emits the instructions, labels and records that the metadata of inline assembly describe.
 class PositionEmitter {
  public:
   explicit PositionEmitter(llvm::AsmPrinter& printer) : printer_(printer) {}
 
   void emit(const llvm::MachineInstr& instruction) {
-    if (!instruction.isInlineAsm() ||
-        *instruction.getOperand(llvm::InlineAsm::MIOp_AsmString).getSymbolName() != '\0')
+    if (const std::optional<PositionProbe> probe = position_probe_of(instruction)) {
+      emit_positions({}, probe->key, {probe->mark});
       return;
-    const llvm::MDNode* const node = mark_of(instruction);
-    if (node == nullptr) return;
-    const llvm::StringRef mark = llvm::cast<llvm::MDString>(node->getOperand(0))->getString();
-    const llvm::SmallVector<std::uint64_t, 4> numbers =
-        numbers_of(llvm::cast<llvm::MDString>(node->getOperand(1))->getString());
+    }
+    const std::optional<AssemblyMark> found = mark_of(instruction);
+    if (!found) return;
+    const auto& [mark, numbers] = *found;
     if (mark == kFrameMark) {
       add_frame(instruction, numbers[0], numbers[1]);
     } else if (mark == kPositionsMark) {
@@ -298,17 +265,6 @@ llvm::AsmPrinter* make_printer(llvm::TargetMachine& machine,
 
 }  // namespace
 
-void mark_assembly(llvm::CallInst& assembly, const char* mark,
-                   llvm::ArrayRef<std::uint64_t> numbers) {
-  llvm::LLVMContext& context = assembly.getContext();
-  const llvm::StringRef bytes(reinterpret_cast<const char*>(numbers.data()),
-                              numbers.size() * sizeof(std::uint64_t));
-  // A distinct node: looking up an equal one takes longer than a copy, and few are equal.
-  assembly.setMetadata("srcloc",
-                       llvm::MDTuple::getDistinct(context, {llvm::MDString::get(context, mark),
-                                                            llvm::MDString::get(context, bytes)}));
-}
-
 void print_positions(const llvm::Triple& triple) {
   std::string error;
 #if LLVM_VERSION_MAJOR > 19
@@ -319,6 +275,7 @@ void print_positions(const llvm::Triple& triple) {
   if (target == nullptr) llvm::report_fatal_error(llvm::Twine("telltale: ") + error, false);
   if (original()) return;
   original() = *target;
+  replace_positions_by_probes();
   // LLVM has no hook for extending a printer, so the target's factory function is replaced.
   llvm::TargetRegistry::RegisterAsmPrinter(const_cast<llvm::Target&>(*target), make_printer);
 }

@@ -8,7 +8,7 @@
 #include <optional>
 #include <string>
 
-#include "codegen/position_printer.h"
+#include "codegen/position_marks.h"
 #include "formats/csi/wire.h"
 #include "path_tracing/path_code.h"
 

@@ -116,11 +116,15 @@ class Trace(Checker):
         known = self.edges.get((position, before))
         if known is None:
             loops = position.phase == 1 and any(e[:3] == (before, position.id, True) for e in function.edges)
-            known = (position.id != before or loops) and (position.key, position.id) not in self.empty
-            self.without_edge += known and not self.leads_to(function, position.key, before, position.id)
+            known = []
+            if (position.id != before or loops) and (position.key, position.id) not in self.empty:
+                removed = self.removed_between(function, position.key, before, position.id)
+                self.without_edge += removed is None
+                known = [*(removed or []), position.id]
             self.edges[position, before] = known
-        if known:
-            activation.blocks.append(position.id)
+        for block in known:
+            self.first.setdefault((position.key, block), self.step)
+        activation.blocks += known
 
     def live(self, step, stack_pointer):
         """The activations that have not returned before this step, innermost first."""

@@ -118,7 +118,9 @@ class Checker:
         function = self.function(here.key)
         (recorded_at, operands), = self.records.frames[here.key]
         ring_at, index_at, sum_at = (operand and self.place(operand, recorded_at, step) for operand in operands)
-        frame = sum_at or ring_at
+        # Functions to each of whose blocks one way leads have no variables.
+        register, to_frame = self.rule(pc)
+        frame = sum_at or ring_at or dict(zip(("rsp", "rbp", "rbx"), step[1:4]))[register] + to_frame
         if pc == here.address or pc == begin < here.address:
             self.pass_position(here, function, frame)
         size = int(next(row[1] for row in self.records.functions[here.key][1] if row[0] == "ring"))
@@ -153,20 +155,27 @@ class Checker:
         before = truth.blocks[-1] if truth.blocks else function.entry
         loops = position.phase == 1 and any(e[:3] == (before, position.id, True) for e in function.edges)
         if (position.id != before or loops) and (position.key, position.id) not in self.empty:
-            assert self.leads_to(function, position.key, before, position.id), (function.name, "no edge", before, position)
-            truth.blocks.append(position.id)
+            removed = self.removed_between(function, position.key, before, position.id)
+            assert removed is not None, (function.name, "no edge", before, position)
+            truth.blocks += [*removed, position.id]
 
-    def leads_to(self, function, key, before, after):
-        """Is there an edge, if need be through blocks without instructions?"""
-        seen, pending = set(), [before]
-        while pending:
-            for edge in function.out[pending.pop()]:
-                if edge[1] == after:
-                    return True
-                if (key, edge[1]) in self.empty and edge[1] not in seen:
-                    seen.add(edge[1])
-                    pending.append(edge[1])
-        return False
+    def removed_between(self, function, key, before, after):
+        """The blocks between two that were passed one after the other, which the compiler removed because they only led to the next one. Those
+        of which a copy has no instructions are left out. None: no edges lead there."""
+        def only_leads_on(block):
+            return len(function.out[block]) == 1 and not function.lines[block]
+
+        for may_be_removed in (lambda block: (key, block) in self.empty, only_leads_on):
+            seen, pending = {before}, [[before]]
+            while pending:
+                way = pending.pop(0)
+                for _, target, *_ in function.out[way[-1]]:
+                    if target == after:
+                        return [block for block in way[1:] if (key, block) not in self.empty]
+                    if may_be_removed(target) and target not in seen:
+                        seen.add(target)
+                        pending.append([*way, target])
+        return None
 
 
 def check_every_instruction(stepper, program, output, *arguments):
