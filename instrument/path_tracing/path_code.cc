@@ -41,6 +41,7 @@ class PathCode {
       const std::vector<PathEdge> edges(traced_.numbered.edges.begin(),
                                         traced_.numbered.edges.end());
       late_ = late_variables(static_cast<std::uint32_t>(traced_.block_of_node.size()), edges);
+      has_variables_ = needs_variables(late_, edges);
     }
     // Insertion points, determined before any code is inserted.
     if (traced_.optimised_later) mark_after_calls();
@@ -168,7 +169,7 @@ class PathCode {
       array_ = allocate(ring_, csi::kVariableNames.array);
       index_ = allocate(word_, csi::kVariableNames.index);
     }
-    if (!has_sum_in_ring()) sum_ = allocate(word_, csi::kVariableNames.sum);
+    if (has_variables_ && !has_sum_in_ring()) sum_ = allocate(word_, csi::kVariableNames.sum);
     // After the function's own variables.
     builder.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
@@ -361,11 +362,12 @@ class PathCode {
   PositionCode code_;
   llvm::AllocaInst* array_ = nullptr;  // null without a ring, like index_
   llvm::AllocaInst* index_ = nullptr;
-  llvm::AllocaInst* sum_ = nullptr;         // null if the ring has it
+  llvm::AllocaInst* sum_ = nullptr;         // null if the ring has it, or there are no variables
   llvm::AllocaInst* index_copy_ = nullptr;  // for the optimiser: a register copy of index_
   const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
   llvm::DenseSet<const llvm::Instruction*> stores_;
-  LateVariables late_;             // if the function sets its variables late
+  LateVariables late_;  // if the function sets its variables late
+  bool has_variables_ = true;
   std::optional<Position> start_;  // still to be emitted
 };
 

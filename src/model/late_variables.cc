@@ -1,5 +1,7 @@
 #include "model/late_variables.h"
 
+#include <algorithm>
+
 namespace telltale {
 
 LateVariables late_variables(std::uint32_t node_count, std::span<const PathEdge> edges) {
@@ -35,6 +37,13 @@ LateVariables late_variables(std::uint32_t node_count, std::span<const PathEdge>
     }
   }
   return late;
+}
+
+bool needs_variables(const LateVariables& late, std::span<const PathEdge> edges) {
+  for (std::size_t node = 0; node < late.has_sum.size(); ++node) {
+    if (node != kExitNode && (late.has_sum[node] || late.has_ring[node])) return true;
+  }
+  return std::any_of(edges.begin(), edges.end(), [](const PathEdge& edge) { return edge.is_back; });
 }
 
 }  // namespace telltale

@@ -18,4 +18,8 @@ struct LateVariables {
 // `edges` of the graph as in `.debug_PT`, with nodes below `node_count`.
 LateVariables late_variables(std::uint32_t node_count, std::span<const PathEdge> edges);
 
+// Whether an activation has variables at all: not if one way leads to each block, so that the block
+// where it stops says how it ran. `late` is that of `edges`.
+bool needs_variables(const LateVariables& late, std::span<const PathEdge> edges);
+
 }  // namespace telltale

@@ -87,6 +87,26 @@ class CrashPaths(SamplerCase):
                 self.assertIn("no further frames: the core file has no memory at", done.stdout)
                 self.assertLess(self.file.stat().st_size, 120_000)
 
+    def test_a_deep_frame_and_one_without_variables(self):
+        source = SOURCE_DIR / "tests/programs/csi/deep_frames.c"
+        text = source.read_text().splitlines()
+        number = {word: next(n for n, each in enumerate(text, 1) if f"// {word}" in each) for word in ("the crash", "many", "few", "sums")}
+        for release in RELEASES:
+            for words in ((), ("-g0",)):
+                with self.subTest(release=release, words=words):
+                    program = build(self.path("deep"), release, "--trace=pt.schema", "-silent", "-O2", *words, source)
+                    self.assertLess(self.crash("", program).returncode, 0)
+                    deep, either, main = traced_frames(paths(self.file, "--program", program))
+                    self.assertEqual([frame["function"] for frame in (deep, either, main)], ["deep", "either", "main"])
+                    self.assertEqual([frame["complete_history"] for frame in (deep, either, main)], [True] * 3)
+                    # Two calls of shallow(), and one that goes on.
+                    self.assertEqual(sum(path["times"] for path in main["paths"]), 2)
+                    if words:
+                        continue
+                    self.assertIn(number["the crash"], lines_of(deep["partial"]["blocks"]))
+                    self.assertIn(number["many"], lines_of(either["partial"]["blocks"]))
+                    self.assertNotIn(number["few"], lines_of(either["partial"]["blocks"]))
+
     def test_a_static_program(self):
         program = build(self.path("static"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O1", "-static", "-pthread", SOURCE)
         self.assertEqual(self.crash("fault", program).returncode, -signal.SIGSEGV)

@@ -299,6 +299,23 @@ class Builds(SamplerCase):
                     rings = {row[1] for row in rows if row[0] == "ring"}
                     self.assertEqual((rings, ["flag", "late"] in [list(row[:2]) for row in rows]), wanted)
 
+    def test_where_nothing_joins_the_code_is_that_without_path_tracing(self):
+        def code(program, function):
+            lines = run("objdump", "-d", "--no-show-raw-insn", "--no-addresses", f"--disassemble={function}", program).stdout.splitlines()
+            return [line.strip() for line in lines[lines.index(f"<{function}>:") + 1:] if line.startswith("\t")]
+
+        source = PROGRAMS / "deep_frames.c"
+        for release in RELEASES:
+            with self.subTest(release=release):
+                compile_with(release, "-O2", source, "-o", self.path("plain"))
+                program = self.trace(release, "-O2", source)
+                self.assertEqual(code(program, "either"), code(self.path("plain"), "either"))
+                _, records = self.look_at(program)
+                places = {dict(rows)["symbol"]: records.frames[key][0][1] for key, (_, rows) in
+                          ((key, (offset, [row[:2] for row in rows])) for key, (offset, rows) in records.functions.items())}
+                self.assertEqual(places["either"], ["", "", ""])
+                self.assertEqual([bool(place) for place in places["main"]], [False, False, True])
+
     def test_together_with_the_sampler(self):
         for release in RELEASES:
             for sampling in ("-fsample", "-fno-sample"):

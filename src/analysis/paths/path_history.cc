@@ -283,6 +283,12 @@ uint64_t times_of(std::span<const PathHistory::Path> paths) {
 
 bool PathGraph::has_ring() const { return std::ranges::any_of(blocks, &Block::stores_path); }
 
+bool PathGraph::has_record() const {
+  if (!sets_late || !prefixes) return true;
+  const auto edges = numbers.edges();
+  return needs_variables(late_variables(static_cast<uint32_t>(blocks.size()), edges), edges);
+}
+
 PathHistory read_path_history(const PathGraph& graph, const PathRecord& record,
                               std::span<const uint32_t> candidates) {
   if (graph.prefixes) return read_prefix_history(graph, record, candidates);

@@ -46,6 +46,8 @@ struct PathGraph {
 
   // Whether its activations have a ring of path numbers.
   [[nodiscard]] bool has_ring() const;
+  // Whether its activations have a record at all: not if the block where one stops says how it ran.
+  [[nodiscard]] bool has_record() const;
 };
 
 // The record of path tracing in a function's frame.

@@ -50,6 +50,7 @@ TEST(PrefixHistory, Of24000SimulatedCrashesIsWhatRan) {
   size_t wrapped = 0;
   size_t unset = 0;
   size_t repeated = 0;
+  size_t unrecorded = 0;
   for (size_t crashes = 0; crashes < 24'000;) {
     const auto function = SimulatedFunction::random(random, 16, random_options(random));
     const auto graph = function.graph();
@@ -67,6 +68,10 @@ TEST(PrefixHistory, Of24000SimulatedCrashesIsWhatRan) {
       if (!late.has_sum[block]) {
         ++unset;
         run.record.ring.front() = static_cast<int64_t>(random());
+      }
+      if (!graph->has_record()) {
+        ++unrecorded;
+        run.record = {};
       }
       const PathHistory history = read_path_history(*graph, run.record, std::span(&block, 1));
       ASSERT_EQ(history.contradiction, "") << crashes;
@@ -89,6 +94,7 @@ TEST(PrefixHistory, Of24000SimulatedCrashesIsWhatRan) {
   EXPECT_GT(wrapped, 3'000U);
   EXPECT_GT(unset, 1'000U);
   EXPECT_GT(repeated, 500U);
+  EXPECT_GT(unrecorded, 100U);
 }
 
 // If the block is not known, the true reading is among those of all blocks.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <expected>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <ranges>
@@ -144,6 +145,7 @@ class FrameDecoder {
     paths.interrupted = frame.interrupted;
     paths.inlined = frame.inlined;
     const auto& graphs = graphs_of(frame);
+    if (!has_record(frame) && decode_without_record(frame, inner, graphs, paths)) return paths;
     const auto record = read_record(frame, parts_of(graphs));
     if (!record || graphs.empty()) {
       // Which variables a record consists of is known from the metadata.
@@ -157,12 +159,7 @@ class FrameDecoder {
       paths.decoded.push_back(*std::move(exact));
       return paths;
     }
-    std::vector<uint32_t> lines;
-    if (!lacks_position(frame)) {
-      if (frame.line != 0) lines.push_back(frame.line);
-      for (const StackFrame& each : inner)
-        if (each.line != 0) lines.push_back(each.line);
-    }
+    const std::vector<uint32_t> lines = lines_of(frame, inner);
     for (const Graph& graph : graphs)
       paths.decoded.push_back(decode_by_line(graph, *record, lines));
     keep_fitting(paths.decoded);
@@ -170,6 +167,37 @@ class FrameDecoder {
   }
 
  private:
+  // Decodes a frame of a function that needs no variables. Returns false if it is of none.
+  bool decode_without_record(const StackFrame& frame, std::span<const StackFrame> inner,
+                             const std::vector<Graph>& graphs, FramePaths& paths) const {
+    std::vector<Graph> possible;
+    std::ranges::copy_if(graphs, std::back_inserter(possible),
+                         [](const Graph& graph) { return !graph->has_record(); });
+    if (possible.empty()) return false;
+    auto exact = decode_by_position(frame, {});
+    if (exact && !exact->graph->has_record()) {
+      paths.decoded.push_back(*std::move(exact));
+      return true;
+    }
+    // If it was inlined, its blocks are those of the function around it, unless positions say else.
+    if (frame.inlined || exact) return false;
+    for (const Graph& graph : possible)
+      paths.decoded.push_back(decode_by_line(graph, {}, lines_of(frame, inner)));
+    keep_fitting(paths.decoded);
+    return true;
+  }
+
+  // The lines that tell the block of the frame, which positions do not.
+  [[nodiscard]] std::vector<uint32_t> lines_of(const StackFrame& frame,
+                                               std::span<const StackFrame> inner) const {
+    std::vector<uint32_t> lines;
+    if (lacks_position(frame)) return lines;
+    if (frame.line != 0) lines.push_back(frame.line);
+    for (const StackFrame& each : inner)
+      if (each.line != 0) lines.push_back(each.line);
+    return lines;
+  }
+
   [[nodiscard]] const ModulePaths* module_of(const StackFrame& frame) const {
     const auto found = modules_.find(frame.module);
     return found == modules_.end() ? nullptr : &found->second;
@@ -343,7 +371,8 @@ std::vector<FramePaths> decode_stack(const ThreadStack& stack, const PathGraphs&
   for (size_t i = 0; i < stack.frames.size(); ++i) {
     const StackFrame& frame = stack.frames[i];
     const bool same_place = i != 0 && stack.frames[i - 1].inlined;
-    if (!same_place || has_record(stack.frames[i - 1])) first_inner = i;
+    if (!same_place || has_record(stack.frames[i - 1]) || !decoded.back().decoded.empty())
+      first_inner = i;
     decoded.push_back(
         decoder.decode_frame(frame, std::span(stack.frames).subspan(first_inner, i - first_inner)));
     decoded.back().number = i;
