@@ -6,7 +6,7 @@
 #include <array>
 #include <iterator>
 #include <map>
-#include <set>
+#include <ranges>
 #include <utility>
 
 #include "base/counted.h"
@@ -75,16 +75,20 @@ constexpr std::array kMembers = {
 
 char mark_of(Ran ran) { return ran == Ran::yes ? '+' : ran == Ran::no ? '-' : '?'; }
 
+// Adds what another copy of a line or function did.
+template <typename Key>
+void add_copy(std::map<Key, Ran>& all, const Key& key, Ran ran) {
+  const auto [known, is_new] = all.try_emplace(key, ran);
+  if (!is_new) known->second = any_of(known->second, ran);
+}
+
 // Lines of all functions, by file. A line of several functions ran if it did in any of them.
 using FileLines = std::map<std::string, std::map<uint32_t, Ran>>;
 
 FileLines lines_by_file(const std::vector<FunctionCoverage>& functions) {
   FileLines files;
   for (const FunctionCoverage& function : functions) {
-    for (const auto& [place, ran] : function.lines) {
-      const auto [known, is_new] = files[place.first].try_emplace(place.second, ran);
-      if (!is_new) known->second = any_of(known->second, ran);
-    }
+    for (const auto& [place, ran] : function.lines) add_copy(files[place.first], place.second, ran);
   }
   return files;
 }
@@ -141,20 +145,46 @@ struct KnownFile {
   std::map<uint32_t, Ran> lines;
 };
 
+// Without parts ".": clang names the header of #include "h.h" "/src/./h.h", and viewers compare
+// names with those of a repository. ".." stays, because it may follow a link.
+std::string plain_path(std::string_view path) {
+  std::string plain = path.starts_with('/') ? "/" : "";
+  for (const auto part : std::views::split(path, '/')) {
+    const std::string_view name(part);
+    if (name.empty() || name == ".") continue;
+    if (!plain.empty() && !plain.ends_with('/')) plain += '/';
+    plain += name;
+  }
+  return plain;
+}
+
 std::map<std::string, KnownFile> known_files(const std::vector<FunctionCoverage>& functions) {
   std::map<std::string, KnownFile> files;
   for (const FunctionCoverage& function : functions) {
-    if (function.ran == Ran::maybe || function.file.empty() || function.line == 0) continue;
-    const auto [known, is_new] = files[function.file].functions.try_emplace(
-        {function.line, function.linkage_name}, function.ran);
-    if (!is_new) known->second = any_of(known->second, function.ran);
+    for (const auto& [place, ran] : function.lines)
+      add_copy(files[plain_path(place.first)].lines, place.second, ran);
+    if (function.file.empty() || function.line == 0) continue;
+    add_copy(files[plain_path(function.file)].functions, {function.line, function.linkage_name},
+             function.ran);
   }
-  for (const auto& [file, lines] : lines_by_file(functions)) {
-    for (const auto& [line, ran] : lines) {
-      if (ran != Ran::maybe) files[file].lines.emplace(line, ran);
-    }
+  for (auto& [file, known] : files) {
+    const auto is_unknown = [](const auto& each) { return each.second == Ran::maybe; };
+    std::erase_if(known.functions, is_unknown);
+    std::erase_if(known.lines, is_unknown);
   }
+  std::erase_if(files, [](const auto& file) {
+    return file.second.functions.empty() && file.second.lines.empty();
+  });
   return files;
+}
+
+// The folders that names of files are relative to.
+std::string cobertura_sources(const std::map<std::string, KnownFile>& files) {
+  const auto is_absolute = [](const auto& file) { return file.first.starts_with('/'); };
+  std::string sources;
+  if (!std::ranges::all_of(files, is_absolute)) sources += "    <source>.</source>\n";
+  if (std::ranges::any_of(files, is_absolute)) sources += "    <source>/</source>\n";
+  return sources;
 }
 
 template <typename Map>
@@ -296,10 +326,10 @@ Result<void> write_coverage_cobertura(const std::vector<FunctionCoverage>& funct
       "\"http://cobertura.sourceforge.net/xml/coverage-04.dtd\">\n<coverage line-rate=\"{0:.4f}\" "
       "branch-rate=\"0\" lines-covered=\"{1}\" lines-valid=\"{2}\" branches-covered=\"0\" "
       "branches-valid=\"0\" complexity=\"0\" version=\"telltale\" timestamp=\"0\">\n"
-      "  <sources>\n    <source>/</source>\n  </sources>\n  <packages>\n"
+      "  <sources>\n{3}  </sources>\n  <packages>\n"
       "    <package name=\"\" line-rate=\"{0:.4f}\" branch-rate=\"0\" complexity=\"0\">\n"
       "      <classes>\n",
-      rate(covered, lines), covered, lines));
+      rate(covered, lines), covered, lines, cobertura_sources(files)));
   for (const auto& [file, known] : files) {
     out.write(fmt::format(
         "        <class name=\"{0}\" filename=\"{0}\" line-rate=\"{1:.4f}\" branch-rate=\"0\" "

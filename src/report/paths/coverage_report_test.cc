@@ -1,0 +1,71 @@
+#include "report/paths/coverage_report.h"
+
+#include <gmock/gmock.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace telltale {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+FunctionCoverage function(const std::string& name, const std::string& file, Ran ran) {
+  FunctionCoverage function;
+  function.function = function.linkage_name = name;
+  function.file = file;
+  function.line = 3;
+  function.ran = ran;
+  function.lines.emplace(std::pair{file, 4u}, ran);
+  return function;
+}
+
+std::string written(Result<void> (*write)(const std::vector<FunctionCoverage>&, const ByteSink&),
+                    const std::vector<FunctionCoverage>& functions) {
+  std::string text;
+  const Result<void> done = write(functions, [&text](std::string_view block) -> Result<void> {
+    text += block;
+    return {};
+  });
+  EXPECT_TRUE(done);
+  return text;
+}
+
+TEST(CoverageReport, FunctionThatMayHaveRunInOneModuleIsNotSaidNotToHaveRun) {
+  for (const auto& [first, second] : {std::pair{Ran::no, Ran::maybe}, {Ran::maybe, Ran::no}}) {
+    const std::vector functions = {function("helper", "/src/h.h", first),
+                                   function("helper", "/src/h.h", second)};
+    EXPECT_THAT(written(write_coverage_lcov, functions), Not(HasSubstr("helper")));
+    EXPECT_THAT(written(write_coverage_cobertura, functions), Not(HasSubstr("helper")));
+  }
+  const std::vector ran = {function("helper", "/src/h.h", Ran::maybe),
+                           function("helper", "/src/h.h", Ran::yes)};
+  EXPECT_THAT(written(write_coverage_lcov, ran), HasSubstr("FNDA:1,helper\n"));
+  EXPECT_THAT(written(write_coverage_cobertura, ran),
+              HasSubstr("<line number=\"3\" hits=\"1\"/></lines></method>"));
+}
+
+TEST(CoverageReport, FilesAreNamedAsCoverageViewersNameThem) {
+  const std::vector functions = {function("f", "./././h.h", Ran::yes),
+                                 function("g", "h.h", Ran::no),
+                                 function("k", "/src/./part/../k.c", Ran::yes)};
+  const std::string lcov = written(write_coverage_lcov, functions);
+  EXPECT_THAT(lcov, HasSubstr("SF:h.h\nFN:3,f\nFN:3,g\n"));
+  // Behind a link, ".." is elsewhere.
+  EXPECT_THAT(lcov, HasSubstr("SF:/src/part/../k.c\n"));
+  const std::string cobertura = written(write_coverage_cobertura, functions);
+  EXPECT_THAT(cobertura, HasSubstr("filename=\"h.h\""));
+  EXPECT_THAT(cobertura, HasSubstr("<source>.</source>\n    <source>/</source>\n"));
+}
+
+TEST(CoverageReport, SourcesHaveTheFoldersOfRelativeNamesOnlyIfThereAreAny) {
+  EXPECT_THAT(written(write_coverage_cobertura, {function("f", "/src/a.c", Ran::yes)}),
+              HasSubstr("  <sources>\n    <source>/</source>\n  </sources>\n"));
+  EXPECT_THAT(written(write_coverage_cobertura, {function("f", "a.c", Ran::yes)}),
+              HasSubstr("  <sources>\n    <source>.</source>\n  </sources>\n"));
+}
+
+}  // namespace
+}  // namespace telltale
