@@ -6,6 +6,7 @@ import tempfile
 import unittest
 
 import mono_programs
+import sarif_schema
 from study_case import telltale
 
 
@@ -56,6 +57,17 @@ class IsolateCallsTest(unittest.TestCase):
         self.assertEqual((row["predicate"], row["scheme"], row["function"]), ("rare called", "calls", "rare"))
         self.assertEqual([row[key] for key in ("true_in_failing", "true_in_successful", "observed_in_failing", "observed_in_successful")], [10, 0, 10, 30])
         self.assertEqual(row["same"], [])
+
+    def test_exports_name_no_file_where_none_is_known(self):
+        for i in range(40):
+            self.write(self.folder / f"fileless-{'passed' if i % 4 else 'failed'}" / f"{i}.yaml", [("always", 5)] + [("rare", 5)] * (i % 4 == 0))
+        words = ["isolate", "--failed", self.folder / "fileless-failed", "--passed", self.folder / "fileless-passed", "--program", self.map]
+        log = json.loads(telltale(*words, "--sarif").stdout)
+        self.assertEqual(sarif_schema.complaints(log), [])
+        (result,) = log["runs"][0]["results"]
+        self.assertEqual(result["locations"], [{"logicalLocations": [{"name": "rare", "kind": "function"}]}])
+        self.assertTrue(telltale(*words, "--annotations").stdout.startswith("::warning title=Predictor 1 of failure::rare called in rare: true in 10 "))
+        self.assertIn('[label="rare called (rare)", style=bold]', telltale(*words, "--dot").stdout)
 
     def test_a_number_of_calls_that_separates(self):
         document = self.isolate("often", [(i % 5 == 0, [("always", 5)] + [("work", 5)] * (20 + i if i % 5 == 0 else i % 19)) for i in range(50)])

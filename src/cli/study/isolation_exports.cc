@@ -39,12 +39,16 @@ std::string rule_of(const PredicateWords& words) {
   return fmt::format("failure-predictor/{}", words.scheme);
 }
 
+// Names without a file, such as those of recorded calls, have no physical location: an empty URI
+// would be the log itself.
 void write_location(JsonWriter& json, const PredicateWords& words) {
-  json.key("physicalLocation").begin_object();
-  json.key("artifactLocation").begin_object().member("uri", uri_of(words.file)).end_object();
-  if (words.line != 0)
-    json.key("region").begin_object().member("startLine", words.line).end_object();
-  json.end_object();
+  if (!words.file.empty()) {
+    json.key("physicalLocation").begin_object();
+    json.key("artifactLocation").begin_object().member("uri", uri_of(words.file)).end_object();
+    if (words.line != 0)
+      json.key("region").begin_object().member("startLine", words.line).end_object();
+    json.end_object();
+  }
   json.key("logicalLocations").begin_array().begin_object();
   json.member("name", words.function).member("kind", "function").end_object().end_array();
 }
@@ -113,6 +117,7 @@ std::string workflow_text(std::string_view text, bool is_property) {
 }
 
 std::string node_label(const PredicateWords& words) {
+  if (words.file.empty()) return fmt::format("{} ({})", words.text, words.function);
   return fmt::format("{} ({}, {}:{})", words.text, words.function, words.file, words.line);
 }
 
@@ -161,9 +166,11 @@ void write_isolation_annotations(const IsolationAnswer& answer, size_t limit, Bl
     const auto& truth = predictor.counts.true_in;
     const double importance = isolation::importance(predictor.counts, answer.isolation.runs);
     std::string line = truth.all() < kFewRuns ? "::notice " : "::warning ";
-    line += fmt::format("file={}", workflow_text(words.file, true));
-    if (words.line != 0) line += fmt::format(",line={}", words.line);
-    line += fmt::format(",title=Predictor {} of failure::", i + 1);
+    if (!words.file.empty()) {
+      line += fmt::format("file={},", workflow_text(words.file, true));
+      if (words.line != 0) line += fmt::format("line={},", words.line);
+    }
+    line += fmt::format("title=Predictor {} of failure::", i + 1);
     line += workflow_text(
         fmt::format("{} in {}: true in {} failed and {} passed runs, importance "
                     "{:.1f} %",
