@@ -50,6 +50,23 @@ class ReportTest(unittest.TestCase):
                                capture_output=True, text=True, timeout=60)
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
 
+    def test_0_rows_are_all(self):
+        recording = ["orders.yaml", "--program", "orders-map.yaml"]
+        self.assertEqual(telltale("report", "--rows", "0", *recording), telltale("report", "--rows", "100", *recording))
+        with tempfile.TemporaryDirectory() as folder:
+            throws = os.path.join(folder, "throws.mlpd")
+            methods = {0x100 * i: f"Many:M{i} ()" for i in range(1, 50)}
+            method = mono_file.Chain()
+            with open(throws, "wb") as file:
+                file.write(mono_file.file_header() + mono_file.buffer(mono_file.names(methods, {}), 0) + mono_file.buffer(b"".join(
+                    mono_file.event(0x84, mono_file.sleb(0x100), mono_file.uleb(1), method(0x100 * i)) for i in range(1, 50)), 0))
+            report = lambda *words: json.loads(telltale("report", throws, "--reports", "hotspots", "--json", *words))["hotspots"]
+            self.assertEqual(report("--rows", "0"), report())
+            self.assertEqual(len(report("--rows", "0")["sites"]), 49)
+            counts = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "tests/golden/sampler/all_schemes.report")
+            self.assertEqual(telltale("report", counts, "--rows", "0"), telltale("report", counts, "--rows", "100000"))
+            self.assertNotEqual(telltale("report", counts, "--rows", "0"), telltale("report", counts, "--rows", "1"))
+
     def test_deep_stacks_are_whole_for_programs(self):
         """Text shows the innermost frames; JSON and CSV have the frames of `stacks`."""
         with tempfile.TemporaryDirectory() as folder:

@@ -237,11 +237,13 @@ void add_report_verb(Command app, int& status) {
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);
   add_net_option(verb, options->reading);
-  Option rows = add_limit_option(verb, options->rows, "rows of each table; of runtime reports: all")
+  Option rows = add_limit_option(verb, options->rows,
+                                 "rows of each table; 0: all, as of runtime reports without it")
                     .show_default();
   add_runtime_options(verb, options->runtime);
   add_counts_options(verb, options->counts);
   verb.callback([options, rows, &status] {
+    if (options->rows == 0) options->rows = std::numeric_limits<size_t>::max();
     if (rows.count() != 0) options->runtime.made.rows = options->rows;
     options->reading.thread_names = options->runtime.needs_thread_names();
     status = run(*options);

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <iterator>
 #include <string_view>
 
 #include "import/sampler/sampler_backtrace.h"
@@ -16,13 +16,10 @@ namespace telltale {
 
 void LargestSites::offer(uint64_t rank, const CountedSite& site) {
   if (rank == 0 || rows_ == 0) return;
-  if (kept_.size() == rows_ && rank <= kept_.back().first) return;
-  const auto place = std::ranges::upper_bound(kept_, rank, std::greater(),
-                                              &std::pair<uint64_t, DescribedSite>::first);
-  kept_.insert(place, {rank,
-                       {site.scheme->name, site_values(site), site_words(site),
-                        std::string(site.function), site_place(site)}});
-  if (kept_.size() > rows_) kept_.pop_back();
+  if (kept_.size() == rows_ && rank <= std::prev(kept_.end())->first) return;
+  kept_.emplace(rank, DescribedSite{site.scheme->name, site_values(site), site_words(site),
+                                    std::string(site.function), site_place(site)});
+  if (kept_.size() > rows_) kept_.erase(std::prev(kept_.end()));
 }
 
 SiteReadings::SiteReadings(const SamplerReports& reports, const CallFilter& filter,

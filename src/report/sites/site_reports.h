@@ -2,6 +2,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,13 +37,13 @@ class LargestSites {
   explicit LargestSites(size_t rows) : rows_(rows) {}
   // Sites of rank 0 do not count.
   void offer(uint64_t rank, const CountedSite& site);
-  [[nodiscard]] const std::vector<std::pair<uint64_t, DescribedSite>>& kept() const {
+  [[nodiscard]] const std::multimap<uint64_t, DescribedSite, std::greater<>>& kept() const {
     return kept_;
   }
 
  private:
   size_t rows_;
-  std::vector<std::pair<uint64_t, DescribedSite>> kept_;
+  std::multimap<uint64_t, DescribedSite, std::greater<>> kept_;  // by rank
 };
 
 // What the reports on counts at sites are made from: all sites, read once.
