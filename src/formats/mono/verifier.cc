@@ -149,6 +149,9 @@ class Checker {
   void check(const EventHead& head, const JitHelper& r) { check_value(head, "type", r.type); }
   void check(const EventHead& head, const SyncPoint& r) { check_value(head, "kind", r.kind); }
   void check(const EventHead& head, const Metadata& r) {
+    // In a conversion to a version before 13 it is known by its name.
+    if (r.kind == MetadataKind::thread && r.name == "Profiler Writer")
+      threads_[r.pointer].tells_methods = true;
     if (r.flags == 0) return;
     report(Kind::set_flags, head.offset, event_name(head.kind),
            fmt::format("flags are 0x{:x} and must be 0", r.flags));

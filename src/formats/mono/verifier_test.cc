@@ -116,6 +116,28 @@ TEST(MonoVerifier, TheWriterThreadWritesBuffersLate) {
   EXPECT_EQ(late(true, true, ~uint64_t{0}), only(Kind::time_goes_back));
 }
 
+// `convert --to mono1` keeps the order of buffers.
+TEST(MonoVerifier, TheWriterThreadOfAConvertedRecordingIsKnownByItsName) {
+  const auto late = [](std::string_view name, uint64_t thread) {
+    MonoBuilder file(1);
+    file.buffer(buffer_header(1, 500));
+    file.event(Group::metadata, info::kMetadataName, 1,
+               Metadata{.action = Metadata::Action::name,
+                        .kind = MetadataKind::thread,
+                        .pointer = thread,
+                        .has_name = true,
+                        .name = name});
+    file.buffer(buffer_header(1, 1000)).jit(5, kMethods, "a");
+    file.buffer(buffer_header(1, 900));
+    file.event(Group::metadata, info::kMetadataEndLoad, 10,
+               Metadata{.kind = MetadataKind::image, .name = "a"});
+    return violations(file.bytes());
+  };
+  EXPECT_EQ(late("Profiler Writer", 1), std::vector<Kind>());
+  EXPECT_EQ(late("Profiler Writer", 2), only(Kind::time_goes_back));
+  EXPECT_EQ(late("Worker", 1), only(Kind::time_goes_back));
+}
+
 // Written by hand from the published text and the changes of later versions, not from the
 // verifier's table: each field with every value up to 20, in every version.
 TEST(MonoVerifier, EachValueRuleHoldsOnRecords) {
