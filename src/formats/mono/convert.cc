@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <type_traits>
 #include <vector>
@@ -24,7 +25,9 @@ constexpr auto kLossTexts = std::to_array<std::string_view>({
     "code of the runtime cannot be represented; dropped",
     "coverage cannot be represented; dropped",
     "sync points, AOT ids and steps of collector locks cannot be represented; dropped",
-    "events lost a part: offsets of references, generations or exceptions' objects",
+    "events lost a part: offsets of references and code, generations, kinds of roots and samples, "
+    "or "
+    "exceptions' objects",
     "objects have a type that the recording does not define; its address is kept",
 });
 static_assert(kLossTexts.size() == ConversionLoss::kReasons);
@@ -37,15 +40,23 @@ struct TypeMap {
   }
 };
 
+// Where the events of one buffer come from.
+struct BufferOrigin {
+  BufferBases bases;
+  uint64_t thread = 0;
+  uint64_t first_time = 0;  // the earliest time base of all buffers
+};
+
 // Writes the events of one buffer in another version. Events that it cannot express are counted.
 class EventConverter {
  public:
-  EventConverter(const Layout& from, const Layout& to, const BufferBases& bases,
+  EventConverter(const Layout& from, const Layout& to, const BufferOrigin& origin,
                  const std::map<uint64_t, uint64_t>& class_of,
                  std::map<uint64_t, bool>& vtables_written, ConversionLoss& loss, std::string& out)
       : from_(from),
         to_(to),
-        bases_(bases),
+        origin_(origin),
+        bases_(origin.bases),
         class_of_(class_of),
         vtables_written_(vtables_written),
         loss_(loss),
@@ -132,6 +143,25 @@ class EventConverter {
     head.first_byte =
         event_byte(Group::monitor, to_.monitor_action_is_byte ? backtrace : action | backtrace);
   }
+  // In versions that have no time before these events, they have times of their own. The event that
+  // follows goes back to the running time: steps are modulo 2^64.
+  void adapt(EventHead& head, SampleHit& r) {
+    constexpr uint64_t kCycles = 1;  // what a sample without a kind counts as
+    if (!from_.hit_has_thread) r.thread = origin_.thread;
+    if (!from_.every_event_has_time && to_.every_event_has_time && from_.hit_has_frames)
+      head.time = r.timestamp;
+    const auto has_offsets = [](const SampleFrame& frame) {
+      return frame.il_offset != 0 || frame.native_offset != 0;
+    };
+    const bool offsets = from_.hit_frames_have_offsets && !to_.hit_frames_have_offsets;
+    const bool kind = from_.hit_has_type && !to_.hit_has_type;
+    if ((offsets && std::ranges::any_of(r.frames, has_offsets)) || (kind && r.type != kCycles))
+      lose(Reason::event_parts);
+  }
+  void adapt(EventHead& head, Counters& r) {
+    if (!from_.every_event_has_time && to_.every_event_has_time)
+      head.time = origin_.first_time + r.timestamp_ms * 1'000'000;
+  }
   // Roots of versions 3 to 14 have no slot: they are written with the address 0.
   void adapt(EventHead&, HeapRoots& r) {
     if (!from_.roots_are_slots && to_.roots_are_slots && !r.roots.empty())
@@ -161,6 +191,7 @@ class EventConverter {
 
   const Layout& from_;
   const Layout& to_;
+  const BufferOrigin& origin_;
   BufferBases bases_;
   const std::map<uint64_t, uint64_t>& class_of_;
   std::map<uint64_t, bool>& vtables_written_;
@@ -220,14 +251,19 @@ Result<ConversionLoss> convert_recording(Bytes file, const std::string& file_nam
 
   BlockWriter out(sink);
   const uint64_t first_time = frames.buffers.empty() ? 0 : frames.buffers[0].header.time_base;
+  uint64_t earliest = first_time;
+  for (const BufferFrame& frame : frames.buffers)
+    earliest = std::min(earliest, frame.header.time_base);
   write_file_header(convert_header(*header, target_version, first_time, loss), out.block());
   std::map<uint64_t, bool> vtables_written;
   std::string events;
   for (const BufferFrame& frame : frames.buffers) {
     events.clear();
-    const BufferBases bases = frame.header.bases(header->address_mask());
-    EventConverter converter(from, to, bases, types.class_of, vtables_written, loss, events);
-    const DecodeEnd end = decode_buffer(frame.events(file), bases, frame.begin, from, converter);
+    const BufferOrigin origin{frame.header.bases(header->address_mask()), frame.header.thread,
+                              earliest};
+    EventConverter converter(from, to, origin, types.class_of, vtables_written, loss, events);
+    const DecodeEnd end =
+        decode_buffer(frame.events(file), origin.bases, frame.begin, from, converter);
     if (end.error) problems.add(decode_problem(end, frame, file_name));
     BufferHeader changed = frame.header;
     changed.length = static_cast<uint32_t>(events.size());

@@ -34,8 +34,9 @@ struct ConversionLoss {
     runtime_code,  // not compiled from a method
     coverage,
     marks,          // sync points, AOT ids, collector locks
-    event_parts,    // parts of preserved events: offsets of references, generations of
-                    // objects, objects of clauses, stacks of lock events
+    event_parts,    // parts of preserved events: offsets of references and of samples' frames,
+                    // generations of objects, kinds of roots and samples, objects of clauses,
+                    // stacks of lock events
     unknown_types,  // vtables without a class in the recording
   };
   static constexpr size_t kReasons = 11;

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bytes/as_bytes.h"
 #include "formats/mono/frames.h"
@@ -203,6 +206,51 @@ TEST(MonoWriter, OnlyContentionsKeepTheBitOfABacktraceBeforeVersion14) {
   EXPECT_EQ(down.loss.count(ConversionLoss::Reason::event_parts), 3U);
   const Converted up = converted(down.bytes, kLastVersion);
   EXPECT_EQ(converted(up.bytes, kPublishedVersion).bytes, down.bytes);
+}
+
+// Up to version 12 these are written later than they happened, with a time of their own.
+TEST(MonoWriter, SamplesAndCountersKeepTheirTimesAndThreads) {
+  struct Times {
+    std::vector<uint64_t> samples, threads, counters, calls;
+    void event(const EventHead& head, const SampleHit& hit) {
+      samples.push_back(head.time);
+      threads.push_back(hit.thread);
+    }
+    void event(const EventHead& head, const Counters&) { counters.push_back(head.time); }
+    void event(const EventHead& head, const Call&) { calls.push_back(head.time); }
+  };
+  for (uint8_t version = 5; version <= 12; ++version) {
+    const SampleFrame plain{.method = kMethods};
+    const SampleFrame offset{.method = kMethods, .il_offset = 3};
+    MonoBuilder file(version);
+    file.buffer(buffer_header(3, 5'000'000)).enter(10, kMethods);
+    for (const auto& [type, frame] :
+         std::to_array<std::pair<uint64_t, SampleFrame>>({{1, plain}, {1, offset}, {2, plain}})) {
+      file.event(
+          Group::sample, info::kSampleHit, 0,
+          SampleHit{
+              .type = type, .timestamp = 4'000'123, .thread = 8, .frames = std::span(&frame, 1)});
+    }
+    file.event(Group::sample, info::kSampleCounters, 0, Counters{.timestamp_ms = 2});
+    file.leave(7, kMethods);
+    file.buffer(buffer_header(4, 1'000'000));
+    const Converted up = converted(file.bytes(), kLastVersion);
+    const auto header = read_file_header(as_bytes(up.bytes));
+    ASSERT_TRUE(header);
+    Times times;
+    for (const BufferFrame& frame : frame_file(as_bytes(up.bytes), *header, "f").buffers) {
+      const DecodeEnd end =
+          decode_buffer(frame.events(as_bytes(up.bytes)),
+                        frame.header.bases(header->address_mask()), 0, layout_of(17), times);
+      EXPECT_FALSE(end.error);
+    }
+    const uint64_t sampled = version < 6 ? 5'000'010 : 4'000'123;
+    EXPECT_EQ(times.samples, std::vector<uint64_t>(3, sampled)) << int{version};
+    EXPECT_EQ(times.threads, std::vector<uint64_t>(3, version < 11 ? 3 : 8)) << int{version};
+    EXPECT_EQ(times.counters, std::vector<uint64_t>{3'000'000}) << int{version};
+    EXPECT_EQ(times.calls, (std::vector<uint64_t>{5'000'010, 5'000'017})) << int{version};
+    EXPECT_EQ(up.loss.count(ConversionLoss::Reason::event_parts), version < 6 ? 1U : 2U);
+  }
 }
 
 TEST(MonoWriter, WhatVersion1CanSayComesBackFromVersion17AsItWas) {
