@@ -164,7 +164,11 @@ class SlowTest(unittest.TestCase):
                             if step["kind"] == "leave" and step["function"].startswith("validate")), reverse=True)
         slow = document("slow", "validate", *RECORDING, "--limit", "3")
         self.assertEqual([call["duration_ns"] for call in slow["calls"]], durations[:3])
-        self.assertEqual({call["typical_ns"] for call in slow["calls"]}, {sorted(durations)[(len(durations) - 1) // 2]})
+        self.assertEqual({call["typical_ns"] for call in slow["calls"]}, {sorted(durations)[len(durations) // 2]})
+        (functions,) = slow["functions"]
+        (top,) = [row for row in document("top", *RECORDING, "--exact")["rows"] if row["function"] == functions["function"]]
+        for key in ("calls", "min_ns", "median_ns", "p90_ns", "p99_ns", "max_ns"):
+            self.assertEqual(functions[key], top[key], key)
         for call in slow["calls"]:
             parts = [row["total_ns"] for row in slow["callees"] if row["rank"] == call["rank"]]
             self.assertAlmostEqual(sum(parts), call["duration_ns"], delta=len(parts))
@@ -174,6 +178,24 @@ class SlowTest(unittest.TestCase):
                              [row["event"] for row in slow["events"] if row["rank"] == call["rank"]])
         meanwhile = sum(row["self_ns"] for row in slow["meanwhile"] if row["rank"] == 1)
         self.assertLessEqual(meanwhile, slow["calls"][0]["duration_ns"] + 10)
+
+    def test_percentiles_are_those_of_top(self):
+        """`serve` has two calls: the second is the median."""
+        (function,) = document("histogram", "serve", *RECORDING)["functions"]
+        (top,) = [row for row in document("top", *RECORDING)["rows"] if row["function"] == function["function"]]
+        self.assertEqual(function["calls"], 2)
+        self.assertLess(function["min_ns"], function["median_ns"])
+        self.assertEqual(function["median_ns"], top["median_ns"])
+
+    def test_functions_and_depth_select_what_is_seen_inside(self):
+        slowest = lambda *words: document("slow", "validate", *RECORDING, "--limit", "1", *words)
+        every = slowest()
+        for words, callees in ((["--function", "audit*"], {None, "audit(Order const&)"}), (["--function", "serve*"], {None}), (["--depth", "2"], {None})):
+            told = slowest(*words)
+            self.assertEqual(told["calls"][0]["call"], every["calls"][0]["call"], words)
+            self.assertEqual(told["functions"], every["functions"], words)
+            self.assertEqual({row["callee"] for row in told["callees"]}, callees, words)
+            self.assertAlmostEqual(sum(row["total_ns"] for row in told["callees"]), told["calls"][0]["duration_ns"], delta=2)
 
     def test_histogram_counts_every_call(self):
         told = document("histogram", "*", *RECORDING)
@@ -188,6 +210,9 @@ class SlowTest(unittest.TestCase):
         self.assertIn("0 of 7 functions match `valid`; try `'valid*'`", run("slow", "valid", *RECORDING, status=2).stderr)
         self.assertIn("0 of 7 functions match `vaildate`; try `'validate*'`",
                       run("histogram", "vaildate", *RECORDING, status=2).stderr)
+        for words in (["--thread", "99"], ["--time", "1s.."]):
+            said = run("slow", "validate", *RECORDING, *words).stderr
+            self.assertEqual(said, "telltale: no call that the options select ended within the recording\n", words)
         self.assertIn("0 of 7 functions match `save`; try `'*save*'`", run("top", "--function", "save", *RECORDING).stderr)
         path = RECORDING[0]
         with tempfile.TemporaryDirectory() as folder:

@@ -5,8 +5,14 @@
 
 namespace telltale {
 
+CallFilter without_inside(CallFilter filter) {
+  filter.functions.clear();
+  filter.max_depth = CallFilter().max_depth;
+  return filter;
+}
+
 RecordedCall typical_call(std::vector<RecordedCall> calls) {
-  const auto median = calls.begin() + static_cast<ptrdiff_t>((calls.size() - 1) / 2);
+  const auto median = calls.begin() + static_cast<ptrdiff_t>(calls.size() / 2);
   std::ranges::nth_element(calls, median, {}, &RecordedCall::duration);
   return *std::ranges::min_element(calls, {}, [&](const RecordedCall& call) {
     return std::pair(call.duration != median->duration, std::pair(call.stream, call.call));

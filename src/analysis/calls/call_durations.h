@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -12,6 +13,7 @@
 
 #include "analysis/calls/walk_calls.h"
 #include "base/sort_rows.h"
+#include "model/call_filter.h"
 #include "model/call_sink.h"
 #include "model/function_map.h"
 
@@ -33,8 +35,11 @@ struct CallDurations {
   std::vector<RecordedCall> open;   // at the end of the recording; `duration` is up to there
 };
 
-// wanted(FunctionId) is asked once for each function and thread. The filter's window selects calls
-// that begin in it. Memory: 48 bytes a call.
+// The filter without what only selects the inside of a call: its functions and its depth.
+CallFilter without_inside(CallFilter filter);
+
+// wanted(FunctionId) is asked once for each function and thread. The filter selects threads, and by
+// its window calls that begin in it. Memory: 48 bytes a call.
 template <EventSource Source, typename Wanted>
 CallDurations collect_durations(const Source& source, const CallFilter& filter, Wanted wanted,
                                 ProblemLog& problems) {
@@ -64,11 +69,12 @@ CallDurations collect_durations(const Source& source, const CallFilter& filter, 
     FunctionMap<int8_t> matches;  // 0: not asked yet
   };
   CallDurations found;
+  const CallFilter every_call = without_inside(filter);
   const auto streams = source.streams();
   for (size_t i = 0; i < streams.size(); ++i) {
     if (!filter.keeps_thread(streams[i].thread)) continue;
     Sink sink(wanted, window_of(source, filter), found, i);
-    CallWalk walk(source, i, filter, sink);
+    CallWalk walk(source, i, every_call, sink);
     while (walk.next(problems)) {
     }
   }
@@ -106,9 +112,13 @@ namespace detail {
 
 class DetailsSink : public IgnoreCalls {
  public:
-  // `all` must outlive the sink. The sink adds the calls inside to the details of its own thread's
-  // calls, and what its thread did meanwhile to the details of other threads' calls.
-  DetailsSink(std::vector<CallDetails>& all, size_t stream) : stream_(stream) {
+  // `all` and `functions` must outlive the sink. The sink adds the calls inside to the details of
+  // its own thread's calls, and what its thread did meanwhile to the details of other threads'
+  // calls. Calls of other functions, and calls with `max_depth` or more around them, are not seen:
+  // their time is that of the nearest call around them that is.
+  DetailsSink(std::vector<CallDetails>& all, size_t stream, FunctionFilter& functions,
+              size_t max_depth)
+      : stream_(stream), functions_(functions), max_depth_(max_depth) {
     for (CallDetails& one : all) (one.which.stream == stream ? own_ : others_).push_back(&one);
     sort_rows(others_, {}, [](const CallDetails* one) { return one->which.entered; });
     for (const CallDetails* one : others_)
@@ -120,7 +130,13 @@ class DetailsSink : public IgnoreCalls {
 
   void open(Ticks time, FunctionId function) {
     pass(time);
-    Frame frame{function, time, nullptr};
+    Frame frame{.function = function, .entered = time};
+    if (!frames_.empty()) {
+      const Frame& caller = frames_.back();
+      frame.above = caller.is_seen || caller.details != nullptr ? frames_.size() - 1 : caller.above;
+      frame.seen_above = caller.is_seen ? frames_.size() - 1 : caller.seen_above;
+    }
+    frame.is_seen = frames_.size() < max_depth_ && functions_.keeps(function);
     const auto chosen =
         std::ranges::find(own_, call, [](const CallDetails* one) { return one->which.call; });
     if (chosen != own_.end()) {
@@ -137,10 +153,14 @@ class DetailsSink : public IgnoreCalls {
     const Frame frame = frames_.back();
     frames_.pop_back();
     if (frame.details != nullptr) --chosen_open_;
-    if (frames_.empty() || frames_.back().details == nullptr) return;
-    CallDetails::Callee& callee = frames_.back().details->callees[function];
-    ++callee.calls;
-    callee.total += time - frame.entered;
+    if (!frame.is_seen) return;
+    // It was called directly by the nearest call that is seen, and by chosen ones inside that one.
+    for (size_t i = frame.above; i != kNone; i = frames_[i].is_seen ? kNone : frames_[i].above) {
+      if (frames_[i].details == nullptr) continue;
+      CallDetails::Callee& callee = frames_[i].details->callees[function];
+      ++callee.calls;
+      callee.total += time - frame.entered;
+    }
   }
   void instant(const InstantEvent& event) {
     pass(event.time);
@@ -164,28 +184,42 @@ class DetailsSink : public IgnoreCalls {
   }
 
  private:
+  static constexpr size_t kNone = std::numeric_limits<size_t>::max();
   struct Frame {
     FunctionId function{};
     Ticks entered = 0;
     CallDetails* details = nullptr;
+    bool is_seen = true;
+    size_t above = kNone;       // the nearest frame that is seen or chosen
+    size_t seen_above = kNone;  // the nearest frame that is seen
   };
+
+  // Of the innermost frame that is seen; null: none is.
+  [[nodiscard]] const Frame* innermost() const {
+    if (frames_.empty() || frames_.back().is_seen)
+      return frames_.empty() ? nullptr : &frames_.back();
+    const size_t above = frames_.back().seen_above;
+    return above == kNone ? nullptr : &frames_[above];
+  }
 
   // From the event before up to `time` the innermost call was running.
   void pass(Ticks time) {
     const Ticks from = std::exchange(now_, time);
     if (!std::exchange(any_, true) || from >= last_other_) return;
+    const Frame* const inner = innermost();
     for (size_t i = 0; i < others_.size(); ++i) {
       const RecordedCall& other = others_[i]->which;
       if (other.entered >= time) break;
       const Ticks begin = std::max(from, other.entered);
       const Ticks end = std::min(time, other.entered + other.duration);
       if (begin >= end) continue;
-      (frames_.empty() ? shares_[i].outside : shares_[i].self[frames_.back().function]) +=
-          end - begin;
+      (inner == nullptr ? shares_[i].outside : shares_[i].self[inner->function]) += end - begin;
     }
   }
 
   size_t stream_;
+  FunctionFilter& functions_;
+  size_t max_depth_;
   std::vector<CallDetails*> own_;
   std::vector<CallDetails*> others_;  // by time
   std::vector<CallDetails::OtherThread> shares_;
@@ -198,17 +232,19 @@ class DetailsSink : public IgnoreCalls {
 
 }  // namespace detail
 
-// Details of the given calls, in their order. The filter selects what is seen inside a call, as for
-// collect_durations(); all threads count for what happened meanwhile.
+// Details of the given calls, in their order. The filter's functions and depth select what is seen
+// inside a call and in other threads; all threads count for what happened meanwhile.
 template <EventSource Source>
 std::vector<CallDetails> collect_details(const Source& source, const CallFilter& filter,
                                          const std::vector<RecordedCall>& calls,
                                          ProblemLog& problems) {
   std::vector<CallDetails> details;
   for (const RecordedCall& call : calls) details.emplace_back().which = call;
+  const CallFilter everything;
+  FunctionFilter functions(filter, source.functions());
   for (size_t i = 0; i < source.streams().size(); ++i) {
-    detail::DetailsSink sink(details, i);
-    CallWalk walk(source, i, filter, sink);
+    detail::DetailsSink sink(details, i, functions, filter.max_depth);
+    CallWalk walk(source, i, everything, sink);
     while (walk.next(problems)) {
     }
     sink.finish();
@@ -216,7 +252,14 @@ std::vector<CallDetails> collect_details(const Source& source, const CallFilter&
   return details;
 }
 
-// The call of median duration; of several, the earliest in the list. REQUIRES: not empty.
+// The duration at percent % of the sorted ones, by the definition of docs/analysis/profile.md.
+// REQUIRES: not empty; percent <= 100.
+inline uint64_t duration_at(const std::vector<uint64_t>& sorted, unsigned percent) {
+  return sorted[std::min(sorted.size() * percent / 100, sorted.size() - 1)];
+}
+
+// The call of median duration, duration_at(.., 50); of several, the earliest of the recording.
+// REQUIRES: not empty.
 RecordedCall typical_call(std::vector<RecordedCall> calls);
 
 // Counts of durations between powers of two.

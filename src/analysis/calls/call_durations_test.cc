@@ -85,6 +85,57 @@ TEST(CallDetails, WhatWasInsideAndMeanwhile) {
   EXPECT_EQ(all[1].meanwhile[0].self.at(FunctionId{5}), 3U);
 }
 
+// Functions and depth select what is seen inside the calls, not the calls.
+TEST(CallDetails, FunctionsAndDepthSelectWhatIsSeenInside) {
+  ScriptedSource source;
+  source.thread({1, 7})
+      .enter(0, 1)
+      .enter(10, 2)
+      .enter(11, 3)
+      .enter(12, 4)
+      .leave(14, 4)
+      .leave(15, 3)
+      .enter(16, 2)
+      .enter(17, 4)
+      .leave(20, 4)
+      .leave(22, 2)
+      .leave(30, 2)
+      .leave(40, 1);
+  source.thread({1, 8}).enter(5, 3).enter(12, 4).leave(18, 4).leave(60, 3);
+  ProblemLog problems;
+  const auto seen = [&](const CallFilter& filter) {
+    const CallDurations found = durations_of(source, 2, filter);
+    EXPECT_EQ(found.ended.size(), 2U);
+    std::vector<CallDetails> details = collect_details(source, filter, found.ended, problems);
+    EXPECT_EQ(details.back().which.call, 2U) << "of 10 to 30";
+    return details;
+  };
+  CallFilter only_4;
+  only_4.functions = {"#4"};
+  const std::vector<CallDetails> by_name = seen(only_4);
+  ASSERT_EQ(by_name[1].callees.size(), 1U);
+  EXPECT_EQ(by_name[1].callees.at(FunctionId{4}).calls, 2U) << "in 3, and in the inner call of 2";
+  EXPECT_EQ(by_name[1].callees.at(FunctionId{4}).total, 5U);
+  EXPECT_EQ(by_name[0].callees.at(FunctionId{4}).total, 3U);
+  ASSERT_EQ(by_name[1].meanwhile.size(), 1U);
+  EXPECT_EQ(by_name[1].meanwhile[0].self.at(FunctionId{4}), 6U) << "12 to 18";
+  EXPECT_EQ(by_name[1].meanwhile[0].outside, 14U) << "in no call that is seen";
+  CallFilter shallow;
+  shallow.max_depth = 1;
+  const std::vector<CallDetails> by_depth = seen(shallow);
+  EXPECT_TRUE(by_depth[1].callees.empty());
+  EXPECT_EQ(by_depth[1].meanwhile[0].self.at(FunctionId{3}), 20U);
+}
+
+// The definition of docs/analysis/profile.md: index floor(n q).
+TEST(CallDurations, PercentilesAreThoseOfTop) {
+  EXPECT_EQ(duration_at({1, 2}, 50), 2U);
+  EXPECT_EQ(duration_at({1, 2, 3}, 50), 2U);
+  EXPECT_EQ(duration_at({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 90), 10U);
+  EXPECT_EQ(duration_at({1}, 99), 1U);
+  EXPECT_EQ(duration_at({1, 2}, 100), 2U);
+}
+
 TEST(TypicalCall, HasTheMedianDuration) {
   const auto call = [](uint64_t number, Ticks duration) {
     return RecordedCall{FunctionId{1}, 0, number, 0, duration, CloseKind::returned};
@@ -92,6 +143,7 @@ TEST(TypicalCall, HasTheMedianDuration) {
   EXPECT_EQ(typical_call({call(1, 9), call(2, 5), call(3, 7)}).call, 3U);
   EXPECT_EQ(typical_call({call(4, 5), call(2, 5), call(3, 5), call(1, 90)}).call, 2U);
   EXPECT_EQ(typical_call({call(1, 9)}).call, 1U);
+  EXPECT_EQ(typical_call({call(1, 9), call(2, 5)}).call, 1U);
 }
 
 TEST(DurationBuckets, PowersOfTwoWithoutGaps) {

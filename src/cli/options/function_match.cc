@@ -84,20 +84,21 @@ bool is_number(std::string_view name) {
          name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
-}  // namespace
-
-std::string describe_no_match(const TimedCalls& calls, const std::vector<std::string>& patterns,
-                              size_t jobs) {
+std::vector<const FunctionInfo*> functions_in(const TimedCalls& calls, size_t jobs) {
   ProblemLog ignored;
   const Profile profile = calls.profile({CallFilter(), jobs, false}, ignored);
   std::vector<const FunctionInfo*> functions;
   for (const FunctionProfile& row : profile.functions)
     functions.push_back(&calls.functions().describe(row.function));
+  return functions;
+}
+
+// "0 of 310 functions match `validate`; try `'validate*'`".
+std::string describe_no_match(const std::vector<const FunctionInfo*>& functions,
+                              const std::vector<std::string>& patterns) {
   std::string words;
-  for (const std::string& pattern : patterns) {
-    if (count_matches(functions, pattern) != 0) return {};
+  for (const std::string& pattern : patterns)
     words += fmt::format("{}`{}`", words.empty() ? "" : ", ", visible(pattern));
-  }
   words = fmt::format("0 of {} functions match {}", functions.size(), words);
   for (const std::string& pattern : patterns) {
     if (const auto better = better_pattern(functions, pattern))
@@ -106,11 +107,23 @@ std::string describe_no_match(const TimedCalls& calls, const std::vector<std::st
   return words;
 }
 
+}  // namespace
+
+std::string describe_no_function(const TimedCalls& calls, const std::string& argument,
+                                 size_t jobs) {
+  const std::vector<const FunctionInfo*> functions = functions_in(calls, jobs);
+  const auto is_meant = [&](const FunctionInfo* one) { return means_function(argument, *one); };
+  if (std::ranges::any_of(functions, is_meant)) return {};
+  return describe_no_match(functions, {argument});
+}
+
 bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs) {
   if (filter.functions.empty()) return false;
-  const std::string words = describe_no_match(calls, filter.functions, jobs);
-  if (!words.empty()) fmt::print(stderr, "telltale: {}\n", words);
-  return !words.empty();
+  const std::vector<const FunctionInfo*> functions = functions_in(calls, jobs);
+  const auto matches = [&](const FunctionInfo* one) { return filter.matches(*one); };
+  if (std::ranges::any_of(functions, matches)) return false;
+  fmt::print(stderr, "telltale: {}\n", describe_no_match(functions, filter.functions));
+  return true;
 }
 
 bool means_function(const std::string& argument, const FunctionInfo& function) {

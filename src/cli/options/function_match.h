@@ -12,12 +12,12 @@
 
 namespace telltale::cli {
 
-// "0 of 310 functions match `validate`; try `'validate*'`": for patterns that match no function of
-// the recording, which this reads once. Empty if one matches.
-std::string describe_no_match(const TimedCalls& calls, const std::vector<std::string>& patterns,
-                              size_t jobs);
+// "0 of 310 functions match `validate`; try `'validate*'`": if FUNCTION, the argument of a verb,
+// means no function of the recording, which this reads once. Empty if it means one.
+std::string describe_no_function(const TimedCalls& calls, const std::string& argument, size_t jobs);
 
-// Prints describe_no_match() of the filter's functions on standard error. False: nothing to say.
+// Prints on standard error that no function of the recording matches the filter's patterns, and one
+// that would. False: nothing to say.
 bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs);
 
 // Whether FUNCTION, the argument of a verb, means this function: it is its name without parameters,

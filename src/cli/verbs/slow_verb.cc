@@ -36,7 +36,7 @@ Result<CallDurations> durations_of(const TimedCalls& calls, const SlowOptions& o
       },
       problems);
   if (durations.ended.empty() && durations.open.empty()) {
-    const std::string why = describe_no_match(calls, {options.function}, options.reading.jobs);
+    const std::string why = describe_no_function(calls, options.function, options.reading.jobs);
     if (!why.empty()) return usage_error(why);
   }
   return durations;

@@ -8,7 +8,6 @@
 #include <map>
 #include <utility>
 
-#include "analysis/calls/percentile.h"
 #include "base/counted.h"
 #include "base/sort_rows.h"
 #include "output/escape.h"
@@ -122,7 +121,7 @@ Table functions_table(const TimedCalls& calls, const FunctionNames& names,
     Sums& sums = each.second;
     std::ranges::sort(sums.ended_ns);
     const auto at = [&](unsigned percent) {
-      return sums.ended_ns.empty() ? TableCell() : TableCell(percentile(sums.ended_ns, percent));
+      return sums.ended_ns.empty() ? TableCell() : TableCell(duration_at(sums.ended_ns, percent));
     };
     table.add_row({uint64_t{sums.ended_ns.size()}, sums.open,
                    sums.ended_ns.empty() ? TableCell() : TableCell(sums.ended_ns.front()), at(50),
