@@ -265,8 +265,13 @@ class Batch {
       const std::string path = segment_path(store_.log(), segments_[i]);
       if (i < damaged_.size() && damaged_[i]) {
         const std::string aside = segment_path(store_.damaged(), segments_[i]);
-        if (::rename(path.c_str(), aside.c_str()) != 0 && errno != ENOENT)
-          return io_error(aside, "cannot rename", errno);
+        if (::rename(path.c_str(), aside.c_str()) != 0) {
+          const int why = errno;
+          std::error_code failure;
+          // An interrupted fold may have moved it. If it is still there, it would be folded again.
+          if (why != ENOENT || fs::exists(path, failure))
+            return io_error(aside, "cannot rename", why);
+        }
       } else if (auto removed = remove_file(path); !removed) {
         return removed;
       }
@@ -316,6 +321,8 @@ Result<std::vector<uint64_t>> plan_batch(const StoreFolder& store, ProblemLog& p
 
 Result<FoldResult> fold_locked(const StoreFolder& store) {
   FoldResult result;
+  // Copies of a store may lack folders that were empty.
+  if (auto made = store.create(); !made) return std::unexpected(made.error());
   // What interrupted folds left.
   const auto left = files_in(store.temporary(), ".parquet");
   if (!left) return std::unexpected(left.error());

@@ -59,6 +59,18 @@ TEST_F(StoreWithASegment, IdsMustBeReadOrReportsAreStoredAgain) {
   EXPECT_EQ(read.error().file, ids);
 }
 
+// As after a backup that leaves out what is empty. The fold did not end then.
+TEST_F(StoreWithASegment, FoldersThatAreMissingAreMadeAnew) {
+  for (const std::string& folder :
+       {store_.damaged(), store_.ids(), store_.runs(), store_.digests(), store_.temporary()})
+    fs::remove_all(folder);
+  const auto folded = fold(store_);
+  ASSERT_TRUE(folded);
+  EXPECT_EQ(folded->problems.damage_count(), 1U);
+  EXPECT_FALSE(fs::exists(segment_));
+  EXPECT_TRUE(fs::exists(segment_path(store_.damaged(), 7)));
+}
+
 TEST_F(StoreWithASegment, ADamagedIdsFileIsTold) {
   std::ofstream(store_.ids() + "/1-2.ids") << "no ids";
   const auto folded = fold(store_);
