@@ -51,8 +51,8 @@ class EstimatedRecording final : public Recording {
     return recorded_->input(file);
   }
   [[nodiscard]] std::vector<int64_t> writers() const override { return recorded_->writers(); }
-  void name_addresses(RecordFilter& filter, size_t file) const override {
-    recorded_->name_addresses(filter, file);
+  [[nodiscard]] std::function<FunctionId(uint64_t)> functions_in(size_t file) const override {
+    return recorded_->functions_in(file);
   }
   [[nodiscard]] const TimedCalls* timed_calls() const override { return &answers_; }
 

@@ -124,9 +124,12 @@ class EventRecording : public Recording {
     for (const EventStream& stream : source_.streams()) pids.insert(stream.thread.pid);
     return {pids.begin(), pids.end()};
   }
-  void name_addresses(RecordFilter& filter, size_t file) const override {
-    if constexpr (requires { source_.function_at(file, uint64_t{}); })
-      filter.function_at = [this, file](uint64_t at) { return source_.function_at(file, at); };
+  [[nodiscard]] std::function<FunctionId(uint64_t)> functions_in(size_t file) const override {
+    if constexpr (requires { source_.function_at(file, uint64_t{}); }) {
+      return [this, file](uint64_t at) { return source_.function_at(file, at); };
+    } else {
+      return {};
+    }
   }
   [[nodiscard]] const TimedCalls* timed_calls() const override { return &calls_; }
 

@@ -36,12 +36,17 @@ IdMap MergedNames::add(std::shared_ptr<const RecordedNames> names) {
   for (const xray::SideFunction& function : record.functions) {
     if (function.object == xray::kNoObject || next_assigned_ >= IdMap::kUnexplained) continue;
     const xray::SideObject& object = record.objects[function.object];
+    // The first file's functions keep their ids, of several the first, so that answers about one
+    // file name the ids that its records have.
+    const bool keeps =
+        files_.size() == 1 && function.id >= next_assigned_ && function.id < IdMap::kUnexplained;
+    const uint32_t number = keeps ? function.id : next_assigned_;
     const auto [place, is_new] = assigned_.try_emplace(
-        std::pair(key_of(object), function.address - object.load_bias), next_assigned_);
+        std::pair(key_of(object), function.address - object.load_bias), number);
     if (is_new) {
-      owners_.push_back({names.get(), function.id - next_assigned_});
-      owner_by_id_.set(next_assigned_, uint64_t{next_assigned_} + 1, owners_.size() - 1);
-      ++next_assigned_;
+      owners_.push_back({names.get(), function.id - number});
+      owner_by_id_.set(number, uint64_t{number} + 1, owners_.size() - 1);
+      next_assigned_ = number + 1;
     }
     map.single_[function.id] = place->second;
   }

@@ -17,7 +17,8 @@ namespace telltale {
 
 // Names for a recording of several processes, or of one that numbered a function twice. Each file's
 // side record defines its ids separately; functions with the same object (path and build-id) and
-// the same number or address in it are merged.
+// the same number or address in it are merged. Functions without a map that the first file has keep
+// their ids.
 class MergedNames final : public FunctionNames {
  public:
   // Adds a file. Null: a file without a side record, whose functions are "#17". Must not run

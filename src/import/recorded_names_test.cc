@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <string>
+#include <utility>
 
 #include "import/merged_names.h"
 #include "program/recorded_program.h"
@@ -161,6 +163,26 @@ TEST(MergedNames, TheSameFunctionOfTwoProcessesIsOne) {
   EXPECT_EQ(merged.describe(second(id(1))).name, "@0x300");
   EXPECT_EQ(merged.describe(without(FunctionId{17})).name, "#17");
   EXPECT_EQ(merged.describe(first(FunctionId{17})).name, "#17");
+}
+
+// As two threads do that call it first at the same time. `top` shows the id of the records.
+TEST(MergedNames, OneFileKeepsTheFirstIdOfAFunctionThatItNumbersTwice) {
+  ProblemLog problems;
+  SideBuilder side;
+  side.object({.load_bias = 0x1000, .begin = 0x1000, .end = 0x2000, .path = "/p"});
+  side.assigned(xray::kFirstAssignedId, {0x1100, 0x1100, 0x1200});
+  side.assigned(xray::kFirstAssignedId + 9, {0x1200, 0x1300});
+  side.assigned(xray::kFirstAssignedId + 4, {0x1400});
+  MergedNames merged;
+  const IdMap ids = merged.add(names_of(side, problems));
+  const auto id = [](uint32_t number) { return FunctionId{xray::kFirstAssignedId + number}; };
+  for (const auto& [in_file, kept] :
+       std::to_array<std::pair<uint32_t, uint32_t>>({{0, 0}, {1, 0}, {2, 2}, {9, 2}, {10, 10}}))
+    EXPECT_EQ(ids(id(in_file)), id(kept)) << in_file;
+  EXPECT_EQ(ids(id(4)), id(4));
+  EXPECT_EQ(merged.describe(id(4)).name, "@0x400");
+  EXPECT_EQ(merged.describe(id(2)).name, "@0x200");
+  EXPECT_EQ(merged.describe(id(10)).name, "@0x300");
 }
 
 TEST(MergedNames, IdsOfMapsMoveToRangesOfTheirOwn) {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,7 +11,7 @@
 #include "bytes/input_file.h"
 #include "import/capability.h"
 #include "model/call_filter.h"
-#include "model/record_filter.h"
+#include "model/events.h"
 #include "model/recording_info.h"
 
 namespace telltale {
@@ -45,8 +46,11 @@ class Recording {
   [[nodiscard]] virtual const InputFile& input(size_t file) const = 0;
   // Processes that wrote it; 0 if unknown.
   [[nodiscard]] virtual std::vector<int64_t> writers() const { return {}; }
-  // Sets RecordFilter::function_at for the records of a file that identify functions by address.
-  virtual void name_addresses(RecordFilter& /*filter*/, size_t /*file*/) const {}
+  // Maps what identifies functions in the records of a file, addresses or ids of its own, to the
+  // recording's ids. Empty: these are the recording's. Valid as long as this.
+  [[nodiscard]] virtual std::function<FunctionId(uint64_t)> functions_in(size_t /*file*/) const {
+    return {};
+  }
 
   // Capabilities; null if the recording has no such data. Valid as long as this.
   [[nodiscard]] virtual const TimedCalls* timed_calls() const { return nullptr; }

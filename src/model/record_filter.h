@@ -44,9 +44,10 @@ class RecordFilter {
   [[nodiscard]] const CallFilter& call_filter() const { return filter_; }
   [[nodiscard]] Ticks first_time() const { return first_time_; }
 
-  // For files that name functions by address: maps an address in the file being read to the
-  // recording's function id. Set by the owner of the recording.
-  std::function<FunctionId(uint64_t address)> function_at;
+  // For files that name functions by address, or whose ids are not the recording's: maps what is in
+  // the file being read to the recording's function id. Set by the owner of the recording; empty:
+  // the ids are the recording's.
+  std::function<FunctionId(uint64_t address_or_id)> function_at;
 
  private:
   CallFilter filter_;

@@ -4,9 +4,12 @@ import fnmatch
 import json
 import os
 import pathlib
+import struct
 import subprocess
 import tempfile
 import unittest
+
+from export_tools import fdr
 
 TELLTALE = os.environ["TELLTALE"]
 GOLDEN = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"], "tests/golden/xray")
@@ -15,6 +18,17 @@ TRACES = sorted(path for path in GOLDEN.iterdir() if path.suffix in (".fdr", ".b
 
 def telltale(*words):
     return subprocess.run([TELLTALE, *map(str, words)], capture_output=True, text=True, timeout=60)
+
+
+def side_record(pid, addresses):
+    """Ids from 2^27 for the functions at these link-time addresses of a program that is not there."""
+    name = b"/gone/program"
+    records = b""
+    for kind, body in ((1, struct.pack("<IIQQQIIQQQHHI", 0, 1, 0, 0, 1 << 47, 0, 0, 0, 0, 0, 0, len(name), 0) + name),
+                       (3, struct.pack(f"<II{len(addresses)}Q", 1 << 27, len(addresses), *addresses))):
+        body = body.ljust((len(body) + 7) // 8 * 8, b"\0")
+        records += struct.pack("<II", kind, 8 + len(body)) + body
+    return (b"TTXRSIDE" + struct.pack("<HHIQII", 1, 256, 0, 256 + len(records), pid, 0)).ljust(256, b"\0") + records
 
 
 def records_of(path, *options):
@@ -169,6 +183,35 @@ class RecordFilterTest(unittest.TestCase):
                 done = telltale("check", "--json", bad, "--thread", thread)
                 self.assertEqual(json.loads(done.stdout)["rows"][0]["valid"], valid)
                 self.assertEqual(done.returncode, 0 if valid else 1)
+
+    def test_functions_with_several_ids(self):
+        """Side records of two processes. The first numbered a function twice, as two threads that call it first at the same time do; the other
+        process numbered the functions in another order."""
+        first, other = (1 << 27), ("@0x100", "@0x200")
+        calls = lambda *counts: [(kind, first + number, 5) for number, count in enumerate(counts) for _ in range(count) for kind in ("enter", "exit")]
+        with tempfile.TemporaryDirectory() as folder:
+            one, two = pathlib.Path(folder, "one.xray"), pathlib.Path(folder, "two.xray")
+            for path, pid, trace, addresses in ((one, 5, calls(1, 2, 4), (0x100, 0x100, 0x200)), (two, 6, calls(8, 16), (0x200, 0x100))):
+                path.write_bytes(fdr(trace, pid=pid))
+                pathlib.Path(f"{path}.side").write_bytes(side_record(pid, addresses))
+            rows = lambda *paths: {row["function"]: (row["id"], row["calls"]) for row in json.loads(telltale("top", "--json", *paths).stdout)["rows"]}
+            self.assertEqual(rows(one), {"@0x100": (first, 3), "@0x200": (first + 2, 4)})
+            self.assertEqual({name: calls for name, (_, calls) in rows(one, two).items()}, {"@0x100": 19, "@0x200": 12})
+            for name, ids, counts in ((other[0], {first, first + 1}, (3, 16)), (other[1], {first + 2}, (4, 8))):
+                for words in (["dump", "--json", "--record", "Function"], ["check", "--json"], ["info", "--json"]):
+                    done = telltale(*words, one, "--function", name)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    if words[0] == "dump":
+                        chosen = [json.loads(line)["function_id"] for line in done.stdout.splitlines() if '"Function"' in line]
+                        self.assertEqual((set(chosen), len(chosen)), (ids, 2 * counts[0]), name)
+                    both = telltale(*words, one, two, "--function", name).stdout
+                    if words[0] == "dump":
+                        self.assertEqual(both.count('"Function"'), 2 * sum(counts), name)
+                    elif words[0] == "check":
+                        # Each file has 5 other records.
+                        self.assertEqual([row["records"] for row in json.loads(both)["rows"]], [5 + 2 * count for count in counts], name)
+                    else:
+                        self.assertEqual(json.loads(both)["records"], 10 + 2 * sum(counts), name)
 
     def test_standard_input_can_be_filtered(self):
         path = GOLDEN / "every_record_v5.fdr"

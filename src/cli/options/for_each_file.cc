@@ -48,7 +48,7 @@ Result<void> for_each_file(
   settle_window(**recording, options, settled);
   RecordFilter chosen(settled, calls->clock(), calls->first_time(), calls->functions());
   for (size_t i = 0; i < (*recording)->file_count(); ++i) {
-    (*recording)->name_addresses(chosen, i);
+    chosen.function_at = (*recording)->functions_in(i);
     if (const Result<void> done = use_one((*recording)->input(i), &chosen); !done) return done;
   }
   return {};

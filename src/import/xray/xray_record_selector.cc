@@ -4,6 +4,11 @@
 
 namespace telltale {
 
+FunctionId XrayRecordSelector::function_of(uint32_t id) const {
+  if (ids_ != nullptr) return (*ids_)(FunctionId{id});
+  return filter_.function_at ? filter_.function_at(id) : FunctionId{id};
+}
+
 RecordFilter::Thread& XrayRecordSelector::at(int64_t pid, int64_t tid) {
   const ThreadKey key{pid, tid};
   if (thread_ == nullptr || key != key_) {
@@ -23,8 +28,7 @@ bool XrayRecordSelector::here() const { return thread_ == nullptr || thread_->ot
 
 bool XrayRecordSelector::function(const xray::FunctionRecord& record) {
   tsc_ += record.tsc_delta;
-  const FunctionId in_file{record.function_id};
-  const FunctionId function = ids_ == nullptr ? in_file : (*ids_)(in_file);
+  const FunctionId function = function_of(record.function_id);
   switch (record.action) {
     case xray::FunctionAction::enter:
     case xray::FunctionAction::enter_args:
@@ -60,7 +64,7 @@ bool XrayRecordSelector::basic(const xray::BasicRecord& record) {
   RecordFilter::Thread& thread = at(record.pid, record.tid);
   if (record.type == xray::BasicRecordType::argument) return thread.kept() && last_call_chosen_;
   tsc_ = record.tsc;
-  const FunctionId function{static_cast<uint32_t>(record.function_id)};
+  const FunctionId function = function_of(static_cast<uint32_t>(record.function_id));
   switch (record.kind) {
     case xray::BasicKind::enter:
     case xray::BasicKind::enter_args:
@@ -79,7 +83,7 @@ bool XrayRecordSelector::basic(const xray::BasicRecord& record) {
 bool XrayRecordSelector::yaml(const xray::YamlRecord& record) {
   RecordFilter::Thread& thread = at(record.process, record.thread);
   tsc_ = record.tsc;
-  const FunctionId function{record.function_id};
+  const FunctionId function = function_of(record.function_id);
   switch (record.kind) {
     case xray::YamlKind::enter:
     case xray::YamlKind::enter_args:

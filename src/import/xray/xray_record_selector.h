@@ -14,7 +14,8 @@ namespace telltale {
 class XrayRecordSelector final : public xray::RecordSelector {
  public:
   // `file_clock`: clock of the file, if the recording's clock differs and counts nanoseconds.
-  // `ids`: maps the file's ids to the recording's, if they differ; must outlive it.
+  // `ids`: maps the file's ids to the recording's, if they differ; must outlive it. Null: the
+  // filter's function_at does, if there is one.
   XrayRecordSelector(RecordFilter& filter, std::optional<Clock> file_clock,
                      const IdMap* ids = nullptr)
       : filter_(filter), file_clock_(std::move(file_clock)), ids_(ids) {}
@@ -33,6 +34,7 @@ class XrayRecordSelector final : public xray::RecordSelector {
   [[nodiscard]] Ticks to_ticks(uint64_t tsc) const {
     return file_clock_ ? file_clock_->to_ns(tsc) : tsc;
   }
+  [[nodiscard]] FunctionId function_of(uint32_t id) const;
   RecordFilter::Thread& at(int64_t pid, int64_t tid);
 
   RecordFilter& filter_;

@@ -62,6 +62,13 @@ class XrayRecording {
   [[nodiscard]] size_t file_count() const { return files_.size(); }
   [[nodiscard]] const InputFile& input(size_t file) const { return files_[file].input; }
 
+  // The recording's id of a function that has this id in a file.
+  [[nodiscard]] FunctionId function_at(size_t file, uint64_t id) const {
+    const FunctionId in_file{static_cast<uint32_t>(id)};
+    const IdMap& ids = files_[file].context.ids;
+    return ids.is_identity() ? in_file : ids(in_file);
+  }
+
   // Data that belongs to one file: the mapping of its ids, and its side record.
   struct FileContext {
     IdMap ids;

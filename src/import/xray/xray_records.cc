@@ -45,8 +45,10 @@ Result<RecordLosses> convert_xray(const FormatDescriptor& format, const InputFil
     if (!opened) return std::unexpected(opened.error());
     recording = *std::move(opened);
     if (target == kXrayYamlTarget) {
-      wanted->function_name = [&names = recording->timed_calls()->functions()](uint32_t id) {
-        return names.describe(FunctionId{id}).name;
+      // The recording's ids may be others than the file's.
+      wanted->function_name = [&names = recording->timed_calls()->functions(),
+                               ids = recording->functions_in(0)](uint32_t id) {
+        return names.describe(ids ? ids(id) : FunctionId{id}).name;
       };
     }
   }
