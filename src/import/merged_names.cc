@@ -6,7 +6,7 @@
 
 namespace telltale {
 
-IdMap MergedNames::add(std::shared_ptr<const RecordedNames> names) {
+IdMap MergedNames::add(const std::shared_ptr<const RecordedNames>& names) {
   IdMap map;
   map.identity_ = false;
   if (names == nullptr) return map;

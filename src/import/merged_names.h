@@ -23,7 +23,7 @@ class MergedNames final : public FunctionNames {
  public:
   // Adds a file. Null: a file without a side record, whose functions are "#17". Must not run
   // concurrently with describe().
-  IdMap add(std::shared_ptr<const RecordedNames> names);
+  IdMap add(const std::shared_ptr<const RecordedNames>& names);
   [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override;
 
  private:

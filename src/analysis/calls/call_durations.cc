@@ -22,17 +22,20 @@ RecordedCall typical_call(std::vector<RecordedCall> calls) {
 std::vector<DurationBucket> duration_buckets(const std::vector<uint64_t>& durations_ns) {
   if (durations_ns.empty()) return {};
   const auto [least, most] = std::ranges::minmax(durations_ns);
-  const auto first = static_cast<unsigned>(std::bit_width(least));
-  const auto last = static_cast<unsigned>(std::bit_width(most));
+  constexpr uint64_t kUpperHalf = uint64_t{1} << 63;
   std::vector<DurationBucket> buckets;
-  for (unsigned width = first; width <= last; ++width) {
+  for (uint64_t from = std::bit_floor(least);; from = buckets.back().to_ns) {
     DurationBucket bucket;
-    bucket.from_ns = width == 0 ? 0 : uint64_t{1} << (width - 1);
-    bucket.to_ns = width == 64 ? std::numeric_limits<uint64_t>::max() : uint64_t{1} << width;
+    bucket.from_ns = from;
+    bucket.to_ns = from == 0           ? 1
+                   : from < kUpperHalf ? 2 * from
+                                       : std::numeric_limits<uint64_t>::max();
     buckets.push_back(bucket);
+    if (from == std::bit_floor(most)) break;
   }
+  const auto first = std::bit_width(least);
   for (const uint64_t duration : durations_ns) {
-    DurationBucket& bucket = buckets[static_cast<size_t>(std::bit_width(duration)) - first];
+    DurationBucket& bucket = buckets[static_cast<size_t>(std::bit_width(duration) - first)];
     ++bucket.calls;
     bucket.total_ns += duration;
   }
