@@ -109,18 +109,19 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
   const bool uses_tallies = tallies_.is_enabled() && (is_narrow || tables_.options().sample);
   llvm::Function& counts = uses_tallies ? tallies_.function(is_signed, is_narrow)
                                         : comparisons_.function(is_signed, is_narrow);
-  // What the function takes as the place of the site's counts.
-  const auto rows_from = [&](unsigned first) -> llvm::Value* {
-    llvm::Value* const row = row_in_bank(at, mark.scheme, tables_.row_of(mark, first), bank);
-    if (uses_tallies) return row;
-    return at.CreateInBoundsGEP(
+  // The leading arguments.
+  const auto arguments_for = [&](unsigned first, unsigned count) -> std::vector<llvm::Value*> {
+    const std::uint64_t row = tables_.row_of(mark, first);
+    if (uses_tallies) return {tallies_.emit_block(at, row, count, bank), value};
+    llvm::Value* const counters = at.CreateInBoundsGEP(
         i64, tables_.of(Scheme::kScalarPairs).counters,
-        {at.CreateMul(row, llvm::ConstantInt::get(i64, abi::kPairCounters))});
+        {at.CreateMul(row_in_bank(at, mark.scheme, row, bank),
+                      llvm::ConstantInt::get(i64, abi::kPairCounters))});
+    return {counters, value, llvm::ConstantInt::get(i64, count)};
   };
   const auto emit_values = [&](unsigned first, unsigned count,
                                llvm::ArrayRef<llvm::Value*> operands) {
-    std::vector<llvm::Value*> arguments{rows_from(first), value,
-                                        llvm::ConstantInt::get(i64, count)};
+    std::vector<llvm::Value*> arguments = arguments_for(first, count);
     arguments.insert(arguments.end(), operands.begin(), operands.end());
     call_cold(at, counts, arguments);
     end_observation(at);
@@ -132,9 +133,13 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
       operands_.for_each_batch(at, call, mark, number, run.first, run.end, emit_values);
       continue;
     }
-    call_cold(
-        at, variables_.function(counts, stored, number, is_signed),
-        {rows_from(run.first), value, llvm::ConstantInt::get(i64, run.end - run.first), run.table});
+    const unsigned sites = run.end - run.first;
+    const std::uint64_t stride =
+        uses_tallies ? tallies_.block_stride()
+                     : OperandPassing::kLanes * abi::kPairCounters * sizeof(std::uint64_t);
+    call_cold(at, variables_.function(counts, stride, stored, number, is_signed),
+              {arguments_for(run.first, sites)[0], value, llvm::ConstantInt::get(i64, sites),
+               run.table});
     end_observation(at);
   }
 }

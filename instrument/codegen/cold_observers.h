@@ -32,6 +32,9 @@ class ColdObservers {
   // Emits the observation of one site with a counter that is known.
   void emit_count(llvm::IRBuilderBase& at, const Mark& mark, unsigned slot, llvm::Value* bank);
 
+  // Call once, when all observations are emitted.
+  void finish() { tallies_.finish(); }
+
   // Site sampling: emits calls that subtract all sites of a scalar-pairs mark from `countdown`, an
   // i32, and observe those that are due. Returns the new countdown.
   llvm::Value* emit_group_check(llvm::IRBuilderBase& at, const llvm::CallInst& call,

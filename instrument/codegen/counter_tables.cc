@@ -173,7 +173,9 @@ llvm::Constant* CounterTables::scheme_tables() {
         .tallies = table.tallies,
         .rows = i32(context, table.rows),
         .arity = i32(context, scheme_arity(scheme)),
-        .banks = i32(context, table.banks)};
+        .banks = i32(context, table.banks),
+        .blocks = i32(context, table.blocks),
+        .tally_blocks = table.tally_blocks};
     entries.push_back(entry.constant(context));
   }
   return make_variable(array_of(entries), "schemes", false);

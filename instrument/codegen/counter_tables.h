@@ -27,6 +27,8 @@ struct CounterTable {
   llvm::GlobalVariable* last = nullptr;
   llvm::GlobalVariable* kinds = nullptr;    // of bounds
   llvm::GlobalVariable* tallies = nullptr;  // of scalar-pairs; see PairTallies
+  llvm::GlobalVariable* tally_blocks = nullptr;
+  unsigned blocks = 0;
   unsigned rows = 0;
   unsigned banks = 1;  // 2: counters and tallies of first executions follow those of the sample
   [[nodiscard]] std::uint64_t all_rows() const { return std::uint64_t{rows} * banks; }

@@ -1,5 +1,10 @@
 #include "codegen/pair_tallies.h"
 
+#include <llvm/Analysis/VectorUtils.h>
+#include <llvm/IR/MDBuilder.h>
+
+#include <algorithm>
+#include <numeric>
 #include <vector>
 
 #include "codegen/cold_functions.h"
@@ -12,12 +17,32 @@ namespace {
 using llvm::BasicBlock;
 using llvm::CmpInst;
 
-// An assignment's tallies are flushed after so many observations, the most that a byte holds.
+// Of the operand in memory that is the assembly's first argument.
+void set_element_type(llvm::CallInst& call, llvm::Type* type) {
+  call.addParamAttr(0,
+                    llvm::Attribute::get(call.getContext(), llvm::Attribute::ElementType, type));
+}
+
+// Calls assembly whose only argument is in memory.
+llvm::Value* call_asm_on_memory(llvm::IRBuilderBase& at, llvm::Type* result, const char* code,
+                                const char* constraints, llvm::Value& address, llvm::Type* type) {
+  llvm::CallInst* const call = call_asm_without_aliasing(at, result, code, constraints, {&address});
+  set_element_type(*call, type);
+  return call;
+}
+
+// A block is flushed after so many observations, the most that a byte holds.
 constexpr unsigned kMaxTally = 255;
 constexpr unsigned kLanes = OperandPassing::kLanes;
+static_assert(kLanes == abi::kTallySites);
 
-// Emits the body: a loop over sixteen sites at a time if the numbers are i32, otherwise over each
-// site, then a check whether the tallies have to be flushed.
+constexpr const char* kName = "tally";
+
+// The order of the tables in a block.
+enum class Table : unsigned { kLess, kGreater, kObserved };
+
+// Emits the body: for sixteen sites at once if the numbers are i32, otherwise a loop over the sites;
+// then a check whether the tallies have to be flushed.
 class TallyEmitter {
  public:
   TallyEmitter(llvm::Function& function, CounterTables& tables, llvm::Type* number, bool is_signed)
@@ -28,129 +53,138 @@ class TallyEmitter {
         i8_(llvm::Type::getInt8Ty(function.getContext())),
         less_(is_signed ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT),
         greater_(is_signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT),
-        builder_(function.getContext()) {}
+        builder_(&function.getEntryBlock()) {}
 
-  // If `guard` is not null, this byte is 1 while the function uses the tallies. A signal handler
-  // that interrupts it then calls `exact`, which counts in the counters. If the handler does not
-  // return, the byte stays 1, and all later observations are counted so.
-  void emit_guard(llvm::GlobalVariable* guard, llvm::Function& exact) {
-    guard_ = guard;
+  // `guard` is a byte that is 1 while the function uses the tallies. A signal handler that
+  // interrupts it then calls `exact`, which counts in the counters. If the handler does not return,
+  // the byte stays 1, and all later observations are counted so.
+  void emit_guard(llvm::GlobalVariable& guard, llvm::Function& exact) {
+    guard_ = &guard;
     BasicBlock* const interrupts = make_block();
     BasicBlock* const entry = make_block();
-    builder_.SetInsertPoint(&function_.getEntryBlock());
-    llvm::Value* const before = call_asm_without_aliasing(
-        builder_, builder_.getInt32Ty(), "movzbl ($1), $0\nmovb $$1, ($1)",
-        "=&r,r,~{dirflag},~{fpsr},~{flags}", {guard_});
-    builder_.CreateCondBr(builder_.CreateICmpNE(before, builder_.getInt32(0)), interrupts, entry);
+    llvm::Value* const before =
+        call_asm_on_memory(builder_, builder_.getInt32Ty(), "movzbl $1, $0\nmovb $$1, $1",
+                           "=&r,*m,~{dirflag},~{fpsr},~{flags}", guard, i8_);
+    builder_.CreateCondBr(builder_.CreateICmpNE(before, builder_.getInt32(0)), interrupts, entry,
+                          unlikely());
     builder_.SetInsertPoint(interrupts);
-    std::vector<llvm::Value*> arguments{builder_.CreateInBoundsGEP(
-        i64_, table_.counters, {builder_.CreateMul(row(), builder_.getInt64(abi::kPairCounters))})};
-    for (unsigned i = 1; i < function_.arg_size(); ++i) arguments.push_back(function_.getArg(i));
+    std::vector<llvm::Value*> arguments{
+        builder_.CreateInBoundsGEP(i64_, table_.counters,
+                                   {builder_.CreateMul(emit_field(kRow),
+                                                       builder_.getInt64(abi::kPairCounters))}),
+        value(), emit_field(kSites)};
+    for (unsigned i = kLeading; i < function_.arg_size(); ++i)
+      arguments.push_back(function_.getArg(i));
     call_cold(builder_, exact, arguments);
     builder_.CreateRetVoid();
     builder_.SetInsertPoint(entry);
   }
 
-  // `make_flush` returns the flush function; it is made here, so that it follows this one.
-  template <typename MakeFlush>
-  void emit(OperandPassing& passing, bool is_narrow, const MakeFlush& make_flush) {
-    if (guard_ == nullptr) builder_.SetInsertPoint(&function_.getEntryBlock());
+  // Lanes beyond the last site count in bytes that nobody reads.
+  void emit_vector() {
+    auto* const bytes = llvm::FixedVectorType::get(i8_, kLanes);
+    llvm::Value* const lefts = builder_.CreateVectorSplat(kLanes, value());
+    std::vector<llvm::Value*> parts;
+    for (unsigned i = kLeading; i < function_.arg_size(); ++i)
+      parts.push_back(builder_.CreateFreeze(function_.getArg(i)));
+    llvm::Value* const rights = llvm::concatenateVectors(builder_, parts);
+    // True is -1.
+    const auto emit_increment = [&](Table table, llvm::Value* is_so) {
+      llvm::CallInst* const call = call_asm_without_aliasing(
+          builder_, builder_.getVoidTy(),
+          "movdqa $0, %xmm15\npsubb $1, %xmm15\nmovdqa %xmm15, $0",
+          "*m,x,~{xmm15},~{dirflag},~{fpsr},~{flags}", {in_block(table, builder_.getInt64(0)), is_so});
+      set_element_type(*call, bytes);
+    };
+    emit_increment(Table::kLess,
+                   builder_.CreateSExt(builder_.CreateICmp(less_, lefts, rights), bytes));
+    emit_increment(Table::kGreater,
+                   builder_.CreateSExt(builder_.CreateICmp(greater_, lefts, rights), bytes));
+    emit_increment(Table::kObserved, llvm::Constant::getAllOnesValue(bytes));
+  }
+
+  void emit_scalars(OperandPassing& passing) {
     BasicBlock* const entry = builder_.GetInsertBlock();
     BasicBlock* const loop = make_block();
     BasicBlock* const end = make_block();
-    llvm::Value* const operands = passing.make_array(builder_, function_, 3, number_);
-    llvm::Value* const tallies = builder_.CreateGEP(i8_, table_.tallies, {row()});
-    llvm::Value* const left = is_narrow ? builder_.CreateVectorSplat(kLanes, value())
-                                        : static_cast<llvm::Value*>(value());
+    llvm::Value* const operands = passing.make_array(builder_, function_, kLeading, number_);
+    llvm::Value* const sites = emit_field(kSites);
     builder_.CreateBr(loop);
     builder_.SetInsertPoint(loop);
-    llvm::PHINode* const index = builder_.CreatePHI(i64_, 2);
-    index->addIncoming(builder_.getInt64(0), entry);
-    llvm::Value* const operand = builder_.CreateGEP(number_, operands, {index});
-    llvm::Value* const tally = builder_.CreateGEP(i8_, tallies, {index});
-    if (is_narrow) {
-      emit_vector_tally(index, left, operand, tally);
-    } else {
-      emit_scalar_tally(left, operand, tally);
-    }
-    llvm::Value* const following =
-        builder_.CreateAdd(index, builder_.getInt64(is_narrow ? kLanes : 1));
-    index->addIncoming(following, loop);
-    builder_.CreateCondBr(builder_.CreateICmpULT(following, count()), loop, end);
+    llvm::PHINode* const site = builder_.CreatePHI(i64_, 2);
+    site->addIncoming(builder_.getInt64(0), entry);
+    llvm::Value* const right =
+        builder_.CreateLoad(number_, builder_.CreateGEP(number_, operands, {site}));
+    const auto emit_increment = [&](Table table, llvm::Value* increment) {
+      llvm::CallInst* const call = call_asm_without_aliasing(
+          builder_, builder_.getVoidTy(), "addb $1, $0", "*m,qi,~{dirflag},~{fpsr},~{flags}",
+          {in_block(table, site), increment});
+      set_element_type(*call, i8_);
+    };
+    emit_increment(Table::kLess,
+                   builder_.CreateZExt(builder_.CreateICmp(less_, value(), right), i8_));
+    emit_increment(Table::kGreater,
+                   builder_.CreateZExt(builder_.CreateICmp(greater_, value(), right), i8_));
+    emit_increment(Table::kObserved, builder_.getInt8(1));
+    llvm::Value* const following = builder_.CreateAdd(site, builder_.getInt64(1));
+    site->addIncoming(following, loop);
+    builder_.CreateCondBr(builder_.CreateICmpULT(following, sites), loop, end);
     builder_.SetInsertPoint(end);
-    emit_flush_check(tallies, make_flush);
   }
 
- private:
-  [[nodiscard]] llvm::Argument* row() const { return function_.getArg(0); }
-  [[nodiscard]] llvm::Argument* value() const { return function_.getArg(1); }
-  [[nodiscard]] llvm::Argument* count() const { return function_.getArg(2); }
-  BasicBlock* make_block() { return BasicBlock::Create(function_.getContext(), "", &function_); }
-
-  // The same row in the `slot`th of the four tables.
-  llvm::Value* in_table(llvm::Value* tally, unsigned slot) {
-    return builder_.CreateConstGEP1_64(i8_, tally, slot * table_.all_rows());
-  }
-
-  void emit_vector_tally(llvm::Value* index, llvm::Value* lefts, llvm::Value* operands,
-                         llvm::Value* tallies) {
-    auto* const lanes = llvm::FixedVectorType::get(number_, kLanes);
-    auto* const bytes = llvm::FixedVectorType::get(i8_, kLanes);
-    llvm::Value* const rights = builder_.CreateAlignedLoad(lanes, operands, llvm::Align(4));
-    // Lanes beyond the last site are masked.
-    std::vector<std::uint8_t> numbers;
-    for (unsigned i = 0; i < kLanes; ++i) numbers.push_back(static_cast<std::uint8_t>(i));
-    llvm::Value* const rest = builder_.CreateBinaryIntrinsic(
-        llvm::Intrinsic::umin, builder_.CreateSub(count(), index), builder_.getInt64(kLanes));
-    llvm::Value* const mask =
-        builder_.CreateICmpSLT(llvm::ConstantDataVector::get(function_.getContext(), numbers),
-                               builder_.CreateVectorSplat(kLanes, builder_.CreateTrunc(rest, i8_)));
-    unsigned slot = 0;
-    for (const CmpInst::Predicate predicate : {less_, CmpInst::ICMP_EQ, greater_}) {
-      // True is -1.
-      llvm::Value* const increments = builder_.CreateSExt(
-          builder_.CreateAnd(builder_.CreateICmp(predicate, lefts, builder_.CreateFreeze(rights)),
-                             mask),
-          bytes);
-      call_asm_without_aliasing(builder_, builder_.getVoidTy(),
-                                "movdqu ($0), %xmm15\npsubb $1, %xmm15\nmovdqu %xmm15, ($0)",
-                                "r,x,~{xmm15},~{dirflag},~{fpsr},~{flags}",
-                                {in_table(tallies, slot++), increments});
-    }
-  }
-
-  void emit_scalar_tally(llvm::Value* left, llvm::Value* operand, llvm::Value* tally) {
-    llvm::Value* const right = builder_.CreateLoad(number_, operand);
-    llvm::Value* address = in_table(tally, 0);
-    for (const CmpInst::Predicate predicate :
-         {greater_, CmpInst::getNonStrictPredicate(greater_)}) {
-      address = builder_.CreateSelect(builder_.CreateICmp(predicate, left, right),
-                                      builder_.CreateConstGEP1_64(i8_, address, table_.all_rows()),
-                                      address);
-    }
-    call_asm_without_aliasing(builder_, builder_.getVoidTy(), "incb ($0)",
-                              "r,~{dirflag},~{fpsr},~{flags}", {address});
-  }
-
-  // The fourth table counts the observations of the assignment at its first row.
+  // `make_flush` returns the flush function; it is made here, so that it follows this one.
   template <typename MakeFlush>
-  void emit_flush_check(llvm::Value* tallies, const MakeFlush& make_flush) {
+  void emit_flush_check(const MakeFlush& make_flush) {
     BasicBlock* const full = make_block();
     BasicBlock* const done = make_block();
-    llvm::Value* const observations = call_asm_without_aliasing(
-        builder_, builder_.getInt32Ty(), "incb ($1)\nmovzbl ($1), $0",
-        "=r,r,~{dirflag},~{fpsr},~{flags}", {in_table(tallies, abi::kPairCounters)});
+    llvm::Value* const observations = call_asm_on_memory(
+        builder_, builder_.getInt32Ty(), "movzbl $1, $0", "=r,*m,~{dirflag},~{fpsr},~{flags}",
+        *in_block(Table::kObserved, builder_.getInt64(0)), i8_);
     builder_.CreateCondBr(builder_.CreateICmpEQ(observations, builder_.getInt32(kMaxTally)), full,
-                          done);
+                          done, unlikely());
     builder_.SetInsertPoint(full);
-    call_cold(builder_, make_flush(), {row(), count()});
+    call_cold(builder_, make_flush(), {block()});
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);
     if (guard_ != nullptr) {
-      call_asm_without_aliasing(builder_, builder_.getVoidTy(), "movb $$0, ($0)",
-                                "r,~{dirflag},~{fpsr},~{flags}", {guard_});
+      call_asm_on_memory(builder_, builder_.getVoidTy(), "movb $$0, $0",
+                         "*m,~{dirflag},~{fpsr},~{flags}", *guard_, i8_);
     }
     builder_.CreateRetVoid();
+  }
+
+ private:
+  static constexpr unsigned kLeading = 2;
+  enum Field : unsigned { kRow, kSites, kFields = 3 };
+
+  [[nodiscard]] llvm::Argument* block() const { return function_.getArg(0); }
+  [[nodiscard]] llvm::Argument* value() const { return function_.getArg(1); }
+  BasicBlock* make_block() { return BasicBlock::Create(function_.getContext(), "", &function_); }
+  llvm::MDNode* unlikely() {
+    constexpr unsigned kOften = 1U << 20;
+    return llvm::MDBuilder(function_.getContext()).createBranchWeights(1, kOften);
+  }
+
+  llvm::Value* in_block(Table table, llvm::Value* site) {
+    return builder_.CreateGEP(
+        i8_, block(), {builder_.CreateAdd(site, builder_.getInt64(static_cast<unsigned>(table) * abi::kTallySites))});
+  }
+
+  // A field of the block's abi::TallyBlock, as an i64.
+  llvm::Value* emit_field(Field field) {
+    llvm::Value* const distance =
+        builder_.CreateSub(builder_.CreatePtrToInt(block(), i64_),
+                           builder_.CreatePtrToInt(table_.tallies, i64_));
+    llvm::Value* const number = builder_.CreateUDiv(
+        distance, builder_.getInt64(std::uint64_t{abi::kTallyBytes} * table_.banks));
+    llvm::Value* const index =
+        builder_.CreateAdd(builder_.CreateMul(number, builder_.getInt64(kFields)),
+                           builder_.getInt64(field));
+    return builder_.CreateZExt(
+        builder_.CreateLoad(builder_.getInt32Ty(),
+                            builder_.CreateInBoundsGEP(builder_.getInt32Ty(),
+                                                       table_.tally_blocks, {index})),
+        i64_);
   }
 
   llvm::Function& function_;
@@ -170,19 +204,101 @@ bool PairTallies::is_enabled() {
   return can_count_inline(tables_) && !tables_.options().threads && operands_.has_vectors();
 }
 
-// void (row of the first site, number of sites)
+bool PairTallies::is_one(const llvm::Function& function) {
+  return function.getName().starts_with(llvm::StringRef("telltale.sampler.tally"));
+}
+
+std::uint64_t PairTallies::block_stride() {
+  return std::uint64_t{abi::kTallyBytes} * table().banks;
+}
+
+// Its tables are defined by finish().
+CounterTable& PairTallies::table() {
+  CounterTable& table = tables_.of(Scheme::kScalarPairs);
+  if (table.tallies == nullptr) {
+    auto* const nothing =
+        llvm::ArrayType::get(llvm::Type::getInt8Ty(tables_.module().getContext()), 0);
+    for (auto* const made : {&table.tallies, &table.tally_blocks})
+      *made = tables_.make_variable(llvm::ConstantAggregateZero::get(nothing), "", false);
+  }
+  return table;
+}
+
+llvm::Value* PairTallies::emit_block(llvm::IRBuilderBase& at, std::uint64_t row, unsigned sites,
+                                     llvm::Value* bank) {
+  llvm::GlobalVariable*& known = blocks_[{row, sites}];
+  if (known == nullptr) {
+    auto* const nothing = llvm::ArrayType::get(at.getInt8Ty(), 0);
+    known = tables_.make_variable(llvm::ConstantAggregateZero::get(nothing), "", false);
+  }
+  if (bank == nullptr || table().banks == 1) return known;
+  return at.CreateGEP(at.getInt8Ty(), known,
+                      {at.CreateMul(bank, at.getInt64(abi::kTallyBytes))});
+}
+
+void PairTallies::finish() {
+  if (blocks_.empty()) return;
+  CounterTable& scheme = table();
+  llvm::LLVMContext& context = tables_.module().getContext();
+  llvm::Type* const i8 = llvm::Type::getInt8Ty(context);
+  std::vector<std::pair<std::uint64_t, unsigned>> blocks;  // first row and number of sites
+  std::vector<std::pair<llvm::GlobalVariable*, std::size_t>> places;
+  for (const auto& [rows, placeholder] : blocks_) {
+    places.emplace_back(placeholder, blocks.size());
+    for (unsigned first = 0; first < rows.second; first += kLanes)
+      blocks.emplace_back(rows.first + first, std::min(kLanes, rows.second - first));
+  }
+  std::vector<std::size_t> by_row(blocks.size());
+  std::iota(by_row.begin(), by_row.end(), 0);
+  std::stable_sort(by_row.begin(), by_row.end(), [&](std::size_t left, std::size_t right) {
+    return blocks[left].first < blocks[right].first;
+  });
+  std::vector<llvm::Constant*> entries;
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const auto number = [&](std::uint64_t value) {
+      return llvm::ConstantInt::get(llvm::Type::getInt32Ty(context), value);
+    };
+    const layout::TallyBlock entry = {.row = number(blocks[i].first),
+                                      .sites = number(blocks[i].second),
+                                      .by_row = number(by_row[i])};
+    entries.push_back(entry.constant(context));
+  }
+  scheme.blocks = static_cast<unsigned>(blocks.size());
+  llvm::GlobalVariable* const tallies = tables_.make_variable(
+      llvm::ConstantAggregateZero::get(llvm::ArrayType::get(i8, block_stride() * blocks.size())),
+      "tallies", false);
+  tallies->setAlignment(llvm::Align(abi::kTallyBytes));
+  auto* const type = llvm::ArrayType::get(entries[0]->getType(), entries.size());
+  llvm::GlobalVariable* const described =
+      tables_.make_variable(llvm::ConstantArray::get(type, entries), "blocks", true);
+  scheme.tallies->replaceAllUsesWith(tallies);
+  scheme.tallies->eraseFromParent();
+  scheme.tallies = tallies;
+  scheme.tally_blocks->replaceAllUsesWith(described);
+  scheme.tally_blocks->eraseFromParent();
+  scheme.tally_blocks = described;
+  for (const auto& [placeholder, first] : places) {
+    placeholder->replaceAllUsesWith(llvm::ConstantExpr::getInBoundsGetElementPtr(
+        i8, tallies,
+        llvm::ConstantInt::get(tables_.i64(), block_stride() * first)));
+    placeholder->eraseFromParent();
+  }
+}
+
+// void (block)
 llvm::Function& PairTallies::flush_function() {
   if (flush_function_ != nullptr) return *flush_function_;
   llvm::Module& module = tables_.module();
   llvm::IRBuilder<> builder(module.getContext());
-  llvm::Type* const i64 = tables_.i64();
   flush_function_ = make_cold_function(
-      module, "add_up", llvm::FunctionType::get(builder.getVoidTy(), {i64, i64}, false));
+      module, "add_up",
+      llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false));
   builder.SetInsertPoint(&flush_function_->getEntryBlock());
-  const CounterTable& table = tables_.of(Scheme::kScalarPairs);
-  builder.CreateCall(without_aliasing(runtime::telltale_sampler_add_up_v1(module)),
-                     {table.counters, table.tallies, builder.getInt64(table.all_rows()),
-                      flush_function_->getArg(0), flush_function_->getArg(1)});
+  const CounterTable& scheme = table();
+  builder.CreateCall(without_aliasing(runtime::telltale_sampler_add_up_v2(module)),
+                     {flush_function_->getArg(0), scheme.tallies, scheme.tally_blocks,
+                      scheme.counters, builder.getInt32(scheme.rows),
+                      builder.getInt32(scheme.banks)});
   builder.CreateRetVoid();
   return *flush_function_;
 }
@@ -190,28 +306,27 @@ llvm::Function& PairTallies::flush_function() {
 llvm::Function& PairTallies::function(bool is_signed, bool is_narrow) {
   llvm::Function*& made = functions_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
   if (made != nullptr) return *made;
+  table();
   llvm::LLVMContext& context = tables_.module().getContext();
-  llvm::Type* const i64 = tables_.i64();
-  CounterTable& table = tables_.of(Scheme::kScalarPairs);
-  if (table.tallies == nullptr) {
-    // Vector code may read and write back a few bytes beyond the last table.
-    auto* const type = llvm::ArrayType::get(llvm::Type::getInt8Ty(context),
-                                            (abi::kPairCounters + 1) * table.all_rows() + kLanes);
-    table.tallies = tables_.make_variable(llvm::ConstantAggregateZero::get(type), "tallies", false);
-  }
-  llvm::Type* const number = is_narrow ? llvm::Type::getInt32Ty(context) : i64;
+  llvm::Type* const number = is_narrow ? llvm::Type::getInt32Ty(context) : tables_.i64();
   made = make_cold_function(
-      tables_.module(), "tally",
-      operands_.function_type(llvm::Type::getVoidTy(context), {i64, number, i64}, number));
+      tables_.module(), kName,
+      operands_.function_type(llvm::Type::getVoidTy(context),
+                              {llvm::PointerType::getUnqual(context), number}, number));
   TallyEmitter emitter(*made, tables_, number, is_signed);
   if (!tables_.options().sample) {
     if (guard_ == nullptr) {
       guard_ = tables_.make_variable(llvm::ConstantInt::get(llvm::Type::getInt8Ty(context), 0),
                                      "tallying", false);
     }
-    emitter.emit_guard(guard_, comparisons_.function(is_signed, is_narrow));
+    emitter.emit_guard(*guard_, comparisons_.function(is_signed, is_narrow));
   }
-  emitter.emit(operands_, is_narrow, [this]() -> llvm::Function& { return flush_function(); });
+  if (is_narrow) {
+    emitter.emit_vector();
+  } else {
+    emitter.emit_scalars(operands_);
+  }
+  emitter.emit_flush_check([this]() -> llvm::Function& { return flush_function(); });
   return *made;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <map>
+#include <utility>
 
 #include "codegen/operand_passing.h"
 #include "codegen/pair_comparisons.h"
@@ -18,12 +20,25 @@ class PairTallies {
   // -fno-sample, a handler that interrupts the function calls that of PairComparisons.
   [[nodiscard]] bool is_enabled();
 
-  // void (row of the first site, value, number of sites, operands ...). Value and operands are i64,
-  // or i32 if `is_narrow`.
+  // The block of tallies for the sites from `row` on. If they are more than kTallySites, those of
+  // further sites follow. `bank`, an i64, may be null.
+  llvm::Value* emit_block(llvm::IRBuilderBase& at, std::uint64_t row, unsigned sites,
+                          llvm::Value* bank);
+  // The distance between a block and the next, in bytes.
+  [[nodiscard]] std::uint64_t block_stride();
+
+  // void (block, value, operands ...), for kTallySites sites at most. Value and operands are i64, or
+  // i32 if `is_narrow`.
   llvm::Function& function(bool is_signed, bool is_narrow);
+  // Is this such a function?
+  static bool is_one(const llvm::Function& function);
+
+  // Defines the tables. Call once, when all blocks are there.
+  void finish();
 
  private:
   llvm::Function& flush_function();
+  CounterTable& table();
 
   CounterTables& tables_;
   OperandPassing& operands_;
@@ -31,6 +46,8 @@ class PairTallies {
   std::array<llvm::Function*, 4> functions_{};
   llvm::Function* flush_function_ = nullptr;
   llvm::GlobalVariable* guard_ = nullptr;  // with -fno-sample: are tallies in use?
+  // By row and number of sites.
+  std::map<std::pair<std::uint64_t, unsigned>, llvm::GlobalVariable*> blocks_;
 };
 
 }  // namespace telltale::instrument

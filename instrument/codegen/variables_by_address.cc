@@ -2,6 +2,7 @@
 
 #include "analysis/ir_marks.h"
 #include "codegen/cold_functions.h"
+#include "codegen/pair_tallies.h"
 #include "codegen/runtime_abi.h"
 
 namespace telltale::instrument {
@@ -16,10 +17,11 @@ constexpr unsigned kLeastAddresses = 3;
 class LoadingEmitter {
  public:
   LoadingEmitter(llvm::Function& function, llvm::Function& counts, CounterTables& tables,
-                 llvm::Type* stored, llvm::Type* number, bool is_signed)
+                 std::uint64_t stride, llvm::Type* stored, llvm::Type* number, bool is_signed)
       : function_(function),
         counts_(counts),
         tables_(tables),
+        stride_(stride),
         stored_(stored),
         number_(number),
         is_signed_(is_signed),
@@ -42,7 +44,7 @@ class LoadingEmitter {
   }
 
  private:
-  [[nodiscard]] llvm::Argument* rows() const { return function_.getArg(0); }
+  [[nodiscard]] llvm::Argument* place() const { return function_.getArg(0); }
   [[nodiscard]] llvm::Argument* value() const { return function_.getArg(1); }
   [[nodiscard]] llvm::Argument* count() const { return function_.getArg(2); }
   [[nodiscard]] llvm::Argument* table() const { return function_.getArg(3); }
@@ -59,15 +61,16 @@ class LoadingEmitter {
   }
 
   void emit_call(llvm::Value* first, llvm::Value* sites, llvm::Value* array) {
-    llvm::Value* const row =
-        rows()->getType()->isPointerTy()
-            ? builder_.CreateGEP(tables_.i64(), rows(),
-                                 {builder_.CreateMul(first, builder_.getInt64(abi::kPairCounters))})
-            : builder_.CreateAdd(rows(), first);
-    std::vector<llvm::Value*> arguments{row, value(), sites};
+    llvm::Value* const batch =
+        builder_.CreateUDiv(first, builder_.getInt64(OperandPassing::kLanes));
+    std::vector<llvm::Value*> arguments{
+        builder_.CreateGEP(builder_.getInt8Ty(), place(),
+                           {builder_.CreateMul(batch, builder_.getInt64(stride_))}),
+        value()};
+    if (!PairTallies::is_one(counts_)) arguments.push_back(sites);
     llvm::FunctionType* const type = counts_.getFunctionType();
     std::uint64_t loaded = 0;
-    for (unsigned i = 3; i < type->getNumParams(); ++i) {
+    for (auto i = static_cast<unsigned>(arguments.size()); i < type->getNumParams(); ++i) {
       auto* const vector = llvm::cast<llvm::FixedVectorType>(type->getParamType(i));
       arguments.push_back(builder_.CreateAlignedLoad(
           vector, builder_.CreateConstGEP1_64(number_, array, loaded), llvm::Align(4)));
@@ -97,6 +100,7 @@ class LoadingEmitter {
   llvm::Function& function_;
   llvm::Function& counts_;
   CounterTables& tables_;
+  std::uint64_t stride_;
   llvm::Type* stored_;
   llvm::Type* number_;
   bool is_signed_;
@@ -160,8 +164,9 @@ llvm::Constant* VariablesByAddress::table_of(const std::vector<llvm::Constant*>&
   return known;
 }
 
-llvm::Function& VariablesByAddress::function(llvm::Function& counts, llvm::Type* stored,
-                                             llvm::Type* number, bool is_signed) {
+llvm::Function& VariablesByAddress::function(llvm::Function& counts, std::uint64_t stride,
+                                             llvm::Type* stored, llvm::Type* number,
+                                             bool is_signed) {
   llvm::Function*& made = functions_[{&counts, stored}];
   if (made != nullptr) return *made;
   llvm::Module& module = tables_.module();
@@ -174,7 +179,7 @@ llvm::Function& VariablesByAddress::function(llvm::Function& counts, llvm::Type*
   // It reads variables of the program.
   made->setMemoryEffects(llvm::MemoryEffects::readOnly() |
                          llvm::MemoryEffects::inaccessibleMemOnly());
-  LoadingEmitter(*made, counts, tables_, stored, number, is_signed).emit();
+  LoadingEmitter(*made, counts, tables_, stride, stored, number, is_signed).emit();
   return *made;
 }
 

@@ -28,11 +28,12 @@ class VariablesByAddress {
   // Divides the sites of a scalar-pairs mark into runs, in their order.
   std::vector<Run> runs(const llvm::CallInst& call, const Mark& mark);
 
-  // void (rows, value, number of sites, table): loads the operands, of type `stored`, and calls
+  // void (place, value, number of sites, table): loads the operands, of type `stored`, and calls
   // `counts`, of PairTallies or PairComparisons, for each batch of them. `number` is the type of
-  // the operands that it takes. What `rows` is, it decides, too.
-  llvm::Function& function(llvm::Function& counts, llvm::Type* stored, llvm::Type* number,
-                           bool is_signed);
+  // the operands that it takes. `place` is what it takes first; that of the next batch is `stride`
+  // bytes on.
+  llvm::Function& function(llvm::Function& counts, std::uint64_t stride, llvm::Type* stored,
+                           llvm::Type* number, bool is_signed);
 
  private:
   [[nodiscard]] bool has_address(const llvm::Value& operand) const;

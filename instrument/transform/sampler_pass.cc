@@ -91,7 +91,7 @@ void append_sections(llvm::Module& module, const TranslationUnit& unit, const st
 //   cloning, after which functions are too large to inline.
 // - Access hooks precede sampling, which clones the marks that they leave behind.
 // - Calls are retargeted when all clones exist.
-// - The registration is emitted last: it lists all counters and countdowns.
+// - The registration is emitted last: it lists all counters, tallies and countdowns.
 void instrument(llvm::Module& module, TranslationUnit& unit, llvm::OptimizationLevel level) {
   erase_stray_marks(module, unit);
   const std::array<unsigned, kSchemeCount> rows = assign_rows(module, unit);
@@ -122,6 +122,7 @@ void instrument(llvm::Module& module, TranslationUnit& unit, llvm::OptimizationL
           llvm::Twine("telltale: the instrumented code fails LLVM's verifier: ") +
           function->getName());
   }
+  codegen.cold_observers.finish();
   emit_registration(codegen.tables, codegen.countdowns, codegen.first_executions);
   append_sections(module, unit, sites, cfg);
   erase_mark_declarations(module);

@@ -73,10 +73,12 @@ __attribute__((visibility("default"))) void telltale_sampler_count_v1(
   telltale::sampler::count(*table, index, row);
 }
 
-__attribute__((visibility("default"))) void telltale_sampler_add_up_v1(uint64_t* counters,
-                                                                       uint8_t* tallies,
-                                                                       uint64_t rows, uint64_t row,
-                                                                       uint64_t count) {
-  telltale::sampler::flush_tallies(counters, tallies, rows, row, count);
-  tallies[uint64_t{telltale::sampler::kPairCounters} * rows + row] = 0;
+__attribute__((visibility("default"))) void telltale_sampler_add_up_v2(
+    uint8_t* block, uint8_t* tallies, const telltale::sampler::TallyBlock* blocks,
+    uint64_t* counters, uint32_t rows, uint32_t banks) {
+  using namespace telltale::sampler;
+  const uint64_t number = static_cast<uint64_t>(block - tallies) / kTallyBytes;
+  const TallyBlock& found = blocks[number / banks];
+  const uint64_t row = number % banks * rows + found.row;
+  flush_tallies(counters + row * kPairCounters, block, found.sites);
 }

@@ -149,9 +149,10 @@ bool is_zero(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
   for (uint32_t i = 0; i < scheme.arity; ++i) {
     const uint64_t& counter = counters_of(scheme, bank, row)[i];
     if (__atomic_load_n(&counter, __ATOMIC_RELAXED) != 0) return false;
-    if (tally_of(scheme, uint64_t{bank} * scheme.rows + row, i, false) != 0) return false;
   }
-  return true;
+  uint64_t more[kPairCounters] = {};
+  if (scheme.blocks != 0) add_tallies(scheme, bank, row, false, more);
+  return more[0] == 0 && more[1] == 0 && more[2] == 0;
 }
 
 void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32_t bank,
@@ -166,11 +167,13 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
       continue;
     }
     const bool lacks = is_operand_missing(unit, index, row);
+    uint64_t more[kPairCounters] = {};
+    if (scheme.blocks != 0) add_tallies(scheme, bank, row, take, more);
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
       const uint64_t number =
           value_of(counters_of(scheme, bank, row)[i], take && scheme.kinds == nullptr) +
-          tally_of(scheme, uint64_t{bank} * scheme.rows + row, i, take);
+          (i < kPairCounters ? more[i] : 0);
       if (scheme.kinds == nullptr) {
         out.decimal(lacks ? 0 : number);
       } else {

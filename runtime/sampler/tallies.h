@@ -16,34 +16,90 @@ inline void add_uninterrupted(uint64_t& counter, uint64_t number) {
 #endif
 }
 
-// Adds the tallies of `count` rows from `row` on to their counters, and clears them. A signal
-// handler that interrupts this may count in the counters. If it reports and the program ends, the
-// tally that was being added is counted twice, never lost.
-inline void flush_tallies(uint64_t* counters, uint8_t* tallies, uint64_t rows, uint64_t row,
-                          uint64_t count) {
-  for (uint64_t i = row; i < row + count; ++i) {
-    for (uint64_t slot = 0; slot < kPairCounters; ++slot) {
-      uint8_t& tally = tallies[slot * rows + i];
-      if (tally == 0) continue;
-      add_uninterrupted(counters[i * kPairCounters + slot], tally);
-      __atomic_store_n(&tally, 0, __ATOMIC_RELAXED);
-    }
+// What is to be added to the counters of a row: less, equal, greater.
+struct Tallies {
+  uint8_t less;
+  uint8_t equal;
+  uint8_t greater;
+};
+
+// Code counts less and greater before it counts that it has observed: if a signal handler asks in
+// between, equal would be below 0.
+inline Tallies tallies_from(uint8_t less, uint8_t greater, uint8_t observed) {
+  const int equal = observed - less - greater;
+  return {less, static_cast<uint8_t>(equal > 0 ? equal : 0), greater};
+}
+
+// The three bytes of a site.
+struct TallyBytes {
+  uint8_t& less;
+  uint8_t& greater;
+  uint8_t& observed;
+};
+
+inline TallyBytes bytes_of(uint8_t* block, uint64_t site) {
+  return {block[site], block[kTallySites + site], block[2 * kTallySites + site]};
+}
+
+// Adds the tallies of a block to the counters of its first row, and clears them. A signal handler
+// that interrupts this may count in the counters. If it reports and the program ends, the row that
+// was being added may have up to 255 too many, never too few.
+inline void flush_tallies(uint64_t* counters, uint8_t* block, uint64_t sites) {
+  for (uint64_t i = 0; i < sites; ++i, counters += kPairCounters) {
+    const TallyBytes bytes = bytes_of(block, i);
+    const Tallies found = tallies_from(bytes.less, bytes.greater, bytes.observed);
+    if (found.less != 0) add_uninterrupted(counters[0], found.less);
+    if (found.equal != 0) add_uninterrupted(counters[1], found.equal);
+    if (found.greater != 0) add_uninterrupted(counters[2], found.greater);
+    // In this order, a handler never finds more equal ones than there were.
+    __atomic_store_n(&bytes.observed, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&bytes.less, 0, __ATOMIC_RELEASE);
+    __atomic_store_n(&bytes.greater, 0, __ATOMIC_RELEASE);
   }
 }
 
-// What is to be added to counter `slot` of row `row`; rows of the second bank follow those of the
-// first. Unless `take` clears it, it stays there: if a signal handler reports, the code that it
-// interrupted may write back what it has read.
-inline uint8_t tally_of(const SchemeTable& scheme, uint64_t row, uint64_t slot, bool take) {
-  if (scheme.tallies == nullptr) return 0;
-  uint8_t& tally = scheme.tallies[slot * scheme.rows * scheme.banks + row];
-  return take ? __atomic_exchange_n(&tally, uint8_t{0}, __ATOMIC_RELAXED)
-              : __atomic_load_n(&tally, __ATOMIC_RELAXED);
+// The tallies of a row, added to `sums`, which has its three counters. Unless `take` clears them,
+// they stay there: if a signal handler reports, the code that it interrupted may write back what it
+// has read.
+inline void add_tallies(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
+                        uint64_t* sums) {
+  const auto block_at = [&scheme](uint32_t place) {
+    return scheme.tally_blocks[place].by_row;
+  };
+  const auto row_at = [&](uint32_t place) { return scheme.tally_blocks[block_at(place)].row; };
+  // The first block that may have the row.
+  uint32_t at = 0;
+  for (uint32_t end = scheme.blocks; at < end;) {
+    const uint32_t middle = at + (end - at) / 2;
+    if (uint64_t{row_at(middle)} + kTallySites > row) {
+      end = middle;
+    } else {
+      at = middle + 1;
+    }
+  }
+  const auto value = [take](uint8_t& tally) {
+    return take ? __atomic_exchange_n(&tally, uint8_t{0}, __ATOMIC_RELAXED)
+                : __atomic_load_n(&tally, __ATOMIC_RELAXED);
+  };
+  for (; at < scheme.blocks && row_at(at) <= row; ++at) {
+    const uint32_t site = row - row_at(at);
+    const uint64_t block = block_at(at);
+    if (site >= scheme.tally_blocks[block].sites) continue;
+    const TallyBytes bytes =
+        bytes_of(scheme.tallies + (block * scheme.banks + bank) * kTallyBytes, site);
+    const uint8_t observed = value(bytes.observed);
+    const uint8_t less = value(bytes.less);
+    const uint8_t greater = value(bytes.greater);
+    const Tallies found = tallies_from(less, greater, observed);
+    sums[0] += found.less;
+    sums[1] += found.equal;
+    sums[2] += found.greater;
+  }
 }
 
 inline void clear_tallies(const SchemeTable& scheme) {
   if (scheme.tallies == nullptr) return;
-  ::memset(scheme.tallies, 0, uint64_t{kPairCounters + 1} * scheme.rows * scheme.banks);
+  ::memset(scheme.tallies, 0, uint64_t{kTallyBytes} * scheme.blocks * scheme.banks);
 }
 
 }  // namespace telltale::sampler
