@@ -83,6 +83,15 @@ void ColdObservers::emit_counts(llvm::IRBuilderBase& at, const llvm::CallInst& c
   }
 }
 
+bool ColdObservers::is_better_as_call(const llvm::CallInst& call, const Mark& mark) {
+  const bool is_signed = site_of(tables_.unit(), mark, 0).kind == ValueKind::kSigned;
+  const bool are_tallied = tallies_.is_enabled() && has_narrow_pairs(call, mark, is_signed);
+  // Tallies compare sixteen at once. Others are as fast one by one, but if they are many, clang
+  // vectorises them, with room in the frame for all at once.
+  const std::size_t most_inline = are_tallied ? 5 : 8;
+  return mark.sites.size() > most_inline;
+}
+
 void ColdObservers::emit_pairs(llvm::IRBuilderBase& at, const llvm::CallInst& call,
                                const Mark& mark, llvm::Value* bank) {
   if (can_count_inline(tables_)) return emit_inline_pairs(at, call, mark, bank);
@@ -113,10 +122,10 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
   const auto arguments_for = [&](unsigned first, unsigned count) -> std::vector<llvm::Value*> {
     const std::uint64_t row = tables_.row_of(mark, first);
     if (uses_tallies) return {tallies_.emit_block(at, row, count, bank), value};
-    llvm::Value* const counters = at.CreateInBoundsGEP(
-        i64, tables_.of(Scheme::kScalarPairs).counters,
-        {at.CreateMul(row_in_bank(at, mark.scheme, row, bank),
-                      llvm::ConstantInt::get(i64, abi::kPairCounters))});
+    llvm::Value* const counters =
+        at.CreateInBoundsGEP(i64, tables_.of(Scheme::kScalarPairs).counters,
+                             {at.CreateMul(row_in_bank(at, mark.scheme, row, bank),
+                                           llvm::ConstantInt::get(i64, abi::kPairCounters))});
     return {counters, value, llvm::ConstantInt::get(i64, count)};
   };
   const auto emit_values = [&](unsigned first, unsigned count,
@@ -137,9 +146,9 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
     const std::uint64_t stride =
         uses_tallies ? tallies_.block_stride()
                      : OperandPassing::kLanes * abi::kPairCounters * sizeof(std::uint64_t);
-    call_cold(at, variables_.function(counts, stride, stored, number, is_signed),
-              {arguments_for(run.first, sites)[0], value, llvm::ConstantInt::get(i64, sites),
-               run.table});
+    call_cold(
+        at, variables_.function(counts, stride, stored, number, is_signed),
+        {arguments_for(run.first, sites)[0], value, llvm::ConstantInt::get(i64, sites), run.table});
     end_observation(at);
   }
 }

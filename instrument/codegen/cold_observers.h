@@ -29,6 +29,8 @@ class ColdObservers {
   // two banks; null is the sample's.
   void emit(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
             llvm::Value* bank = nullptr);
+  // -fno-sample: is one call for all pairs of this mark faster than code for each?
+  [[nodiscard]] bool is_better_as_call(const llvm::CallInst& call, const Mark& mark);
   // Emits the observation of one site with a counter that is known.
   void emit_count(llvm::IRBuilderBase& at, const Mark& mark, unsigned slot, llvm::Value* bank);
 

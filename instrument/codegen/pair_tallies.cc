@@ -19,8 +19,7 @@ using llvm::CmpInst;
 
 // Of the operand in memory that is the assembly's first argument.
 void set_element_type(llvm::CallInst& call, llvm::Type* type) {
-  call.addParamAttr(0,
-                    llvm::Attribute::get(call.getContext(), llvm::Attribute::ElementType, type));
+  call.addParamAttr(0, llvm::Attribute::get(call.getContext(), llvm::Attribute::ElementType, type));
 }
 
 // Calls assembly whose only argument is in memory.
@@ -41,8 +40,8 @@ constexpr const char* kName = "tally";
 // The order of the tables in a block.
 enum class Table : unsigned { kLess, kGreater, kObserved };
 
-// Emits the body: for sixteen sites at once if the numbers are i32, otherwise a loop over the sites;
-// then a check whether the tallies have to be flushed.
+// Emits the body: for sixteen sites at once if the numbers are i32, otherwise a loop over the
+// sites; then a check whether the tallies have to be flushed.
 class TallyEmitter {
  public:
   TallyEmitter(llvm::Function& function, CounterTables& tables, llvm::Type* number, bool is_signed)
@@ -56,8 +55,8 @@ class TallyEmitter {
         builder_(&function.getEntryBlock()) {}
 
   // `guard` is a byte that is 1 while the function uses the tallies. A signal handler that
-  // interrupts it then calls `exact`, which counts in the counters. If the handler does not return,
-  // the byte stays 1, and all later observations are counted so.
+  // interrupts it then calls `exact`, with the same parameters. If the handler does not return, the
+  // byte stays 1, and all later observations are counted so.
   void emit_guard(llvm::GlobalVariable& guard, llvm::Function& exact) {
     guard_ = &guard;
     BasicBlock* const interrupts = make_block();
@@ -68,16 +67,24 @@ class TallyEmitter {
     builder_.CreateCondBr(builder_.CreateICmpNE(before, builder_.getInt32(0)), interrupts, entry,
                           unlikely());
     builder_.SetInsertPoint(interrupts);
-    std::vector<llvm::Value*> arguments{
-        builder_.CreateInBoundsGEP(i64_, table_.counters,
-                                   {builder_.CreateMul(emit_field(kRow),
-                                                       builder_.getInt64(abi::kPairCounters))}),
-        value(), emit_field(kSites)};
-    for (unsigned i = kLeading; i < function_.arg_size(); ++i)
-      arguments.push_back(function_.getArg(i));
+    std::vector<llvm::Value*> arguments;
+    for (llvm::Argument& argument : function_.args()) arguments.push_back(&argument);
     call_cold(builder_, exact, arguments);
     builder_.CreateRetVoid();
     builder_.SetInsertPoint(entry);
+  }
+
+  // The whole body: calls `compares`, of PairComparisons, to count in the counters.
+  void emit_exact(llvm::Function& compares) {
+    std::vector<llvm::Value*> arguments{
+        builder_.CreateInBoundsGEP(
+            i64_, table_.counters,
+            {builder_.CreateMul(emit_field(kRow), builder_.getInt64(abi::kPairCounters))}),
+        value(), emit_field(kSites)};
+    for (unsigned i = kLeading; i < function_.arg_size(); ++i)
+      arguments.push_back(function_.getArg(i));
+    call_cold(builder_, compares, arguments);
+    builder_.CreateRetVoid();
   }
 
   // Lanes beyond the last site count in bytes that nobody reads.
@@ -91,9 +98,9 @@ class TallyEmitter {
     // True is -1.
     const auto emit_increment = [&](Table table, llvm::Value* is_so) {
       llvm::CallInst* const call = call_asm_without_aliasing(
-          builder_, builder_.getVoidTy(),
-          "movdqa $0, %xmm15\npsubb $1, %xmm15\nmovdqa %xmm15, $0",
-          "*m,x,~{xmm15},~{dirflag},~{fpsr},~{flags}", {in_block(table, builder_.getInt64(0)), is_so});
+          builder_, builder_.getVoidTy(), "movdqa $0, %xmm15\npsubb $1, %xmm15\nmovdqa %xmm15, $0",
+          "*m,x,~{xmm15},~{dirflag},~{fpsr},~{flags}",
+          {in_block(table, builder_.getInt64(0)), is_so});
       set_element_type(*call, bytes);
     };
     emit_increment(Table::kLess,
@@ -167,23 +174,23 @@ class TallyEmitter {
 
   llvm::Value* in_block(Table table, llvm::Value* site) {
     return builder_.CreateGEP(
-        i8_, block(), {builder_.CreateAdd(site, builder_.getInt64(static_cast<unsigned>(table) * abi::kTallySites))});
+        i8_, block(),
+        {builder_.CreateAdd(site,
+                            builder_.getInt64(static_cast<unsigned>(table) * abi::kTallySites))});
   }
 
   // A field of the block's abi::TallyBlock, as an i64.
   llvm::Value* emit_field(Field field) {
-    llvm::Value* const distance =
-        builder_.CreateSub(builder_.CreatePtrToInt(block(), i64_),
-                           builder_.CreatePtrToInt(table_.tallies, i64_));
+    llvm::Value* const distance = builder_.CreateSub(builder_.CreatePtrToInt(block(), i64_),
+                                                     builder_.CreatePtrToInt(table_.tallies, i64_));
     llvm::Value* const number = builder_.CreateUDiv(
         distance, builder_.getInt64(std::uint64_t{abi::kTallyBytes} * table_.banks));
-    llvm::Value* const index =
-        builder_.CreateAdd(builder_.CreateMul(number, builder_.getInt64(kFields)),
-                           builder_.getInt64(field));
+    llvm::Value* const index = builder_.CreateAdd(
+        builder_.CreateMul(number, builder_.getInt64(kFields)), builder_.getInt64(field));
     return builder_.CreateZExt(
-        builder_.CreateLoad(builder_.getInt32Ty(),
-                            builder_.CreateInBoundsGEP(builder_.getInt32Ty(),
-                                                       table_.tally_blocks, {index})),
+        builder_.CreateLoad(
+            builder_.getInt32Ty(),
+            builder_.CreateInBoundsGEP(builder_.getInt32Ty(), table_.tally_blocks, {index})),
         i64_);
   }
 
@@ -232,8 +239,7 @@ llvm::Value* PairTallies::emit_block(llvm::IRBuilderBase& at, std::uint64_t row,
     known = tables_.make_variable(llvm::ConstantAggregateZero::get(nothing), "", false);
   }
   if (bank == nullptr || table().banks == 1) return known;
-  return at.CreateGEP(at.getInt8Ty(), known,
-                      {at.CreateMul(bank, at.getInt64(abi::kTallyBytes))});
+  return at.CreateGEP(at.getInt8Ty(), known, {at.CreateMul(bank, at.getInt64(abi::kTallyBytes))});
 }
 
 void PairTallies::finish() {
@@ -279,8 +285,7 @@ void PairTallies::finish() {
   scheme.tally_blocks = described;
   for (const auto& [placeholder, first] : places) {
     placeholder->replaceAllUsesWith(llvm::ConstantExpr::getInBoundsGetElementPtr(
-        i8, tallies,
-        llvm::ConstantInt::get(tables_.i64(), block_stride() * first)));
+        i8, tallies, llvm::ConstantInt::get(tables_.i64(), block_stride() * first)));
     placeholder->eraseFromParent();
   }
 }
@@ -291,14 +296,13 @@ llvm::Function& PairTallies::flush_function() {
   llvm::Module& module = tables_.module();
   llvm::IRBuilder<> builder(module.getContext());
   flush_function_ = make_cold_function(
-      module, "add_up",
-      llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false));
+      module, "add_up", llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false));
   builder.SetInsertPoint(&flush_function_->getEntryBlock());
   const CounterTable& scheme = table();
-  builder.CreateCall(without_aliasing(runtime::telltale_sampler_add_up_v2(module)),
-                     {flush_function_->getArg(0), scheme.tallies, scheme.tally_blocks,
-                      scheme.counters, builder.getInt32(scheme.rows),
-                      builder.getInt32(scheme.banks)});
+  builder.CreateCall(
+      without_aliasing(runtime::telltale_sampler_add_up_v2(module)),
+      {flush_function_->getArg(0), scheme.tallies, scheme.tally_blocks, scheme.counters,
+       builder.getInt32(scheme.rows), builder.getInt32(scheme.banks)});
   builder.CreateRetVoid();
   return *flush_function_;
 }
@@ -319,7 +323,11 @@ llvm::Function& PairTallies::function(bool is_signed, bool is_narrow) {
       guard_ = tables_.make_variable(llvm::ConstantInt::get(llvm::Type::getInt8Ty(context), 0),
                                      "tallying", false);
     }
-    emitter.emit_guard(*guard_, comparisons_.function(is_signed, is_narrow));
+    llvm::Function* const exact =
+        make_cold_function(tables_.module(), "exact", made->getFunctionType());
+    TallyEmitter(*exact, tables_, number, is_signed)
+        .emit_exact(comparisons_.function(is_signed, is_narrow));
+    emitter.emit_guard(*guard_, *exact);
   }
   if (is_narrow) {
     emitter.emit_vector();

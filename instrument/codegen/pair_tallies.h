@@ -27,8 +27,8 @@ class PairTallies {
   // The distance between a block and the next, in bytes.
   [[nodiscard]] std::uint64_t block_stride();
 
-  // void (block, value, operands ...), for kTallySites sites at most. Value and operands are i64, or
-  // i32 if `is_narrow`.
+  // void (block, value, operands ...), for kTallySites sites at most. Value and operands are i64,
+  // or i32 if `is_narrow`.
   llvm::Function& function(bool is_signed, bool is_narrow);
   // Is this such a function?
   static bool is_one(const llvm::Function& function);

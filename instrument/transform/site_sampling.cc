@@ -417,10 +417,8 @@ void sample_sites(llvm::Function& function, const TranslationUnit& unit, Codegen
 
 void observe_all_sites(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen) {
   // In functions with more comparisons, those of one assignment are a call: clang's time for inline
-  // code grows faster than linearly. So they are at assignments with more than a few: clang
-  // vectorises them, with room in the frame for all at once.
+  // code grows faster than linearly.
   constexpr std::size_t kMostInline = 4000;
-  constexpr std::size_t kMostInlineAtOnce = 8;
   const std::vector<llvm::CallInst*> marks = marks_in(function, unit);
   std::size_t comparisons = 0;
   for (const llvm::CallInst* const call : marks) {
@@ -431,7 +429,7 @@ void observe_all_sites(llvm::Function& function, const TranslationUnit& unit, Co
     const Mark& mark = *mark_of(*call, unit);
     llvm::IRBuilder<> builder(call->getNextNode());
     if (mark.scheme == Scheme::kScalarPairs &&
-        (comparisons > kMostInline || mark.sites.size() > kMostInlineAtOnce)) {
+        (comparisons > kMostInline || codegen.cold_observers.is_better_as_call(*call, mark))) {
       codegen.cold_observers.emit(builder, *call, mark);
     } else {
       for (unsigned i = 0; i < mark.sites.size(); ++i)

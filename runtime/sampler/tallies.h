@@ -24,7 +24,8 @@ struct Tallies {
 };
 
 // Code counts less and greater before it counts that it has observed: if a signal handler asks in
-// between, equal would be below 0.
+// between, one equal is missing, and there may have been none. The other order would show results
+// that never occurred.
 inline Tallies tallies_from(uint8_t less, uint8_t greater, uint8_t observed) {
   const int equal = observed - less - greater;
   return {less, static_cast<uint8_t>(equal > 0 ? equal : 0), greater};
@@ -63,9 +64,7 @@ inline void flush_tallies(uint64_t* counters, uint8_t* block, uint64_t sites) {
 // has read.
 inline void add_tallies(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
                         uint64_t* sums) {
-  const auto block_at = [&scheme](uint32_t place) {
-    return scheme.tally_blocks[place].by_row;
-  };
+  const auto block_at = [&scheme](uint32_t place) { return scheme.tally_blocks[place].by_row; };
   const auto row_at = [&](uint32_t place) { return scheme.tally_blocks[block_at(place)].row; };
   // The first block that may have the row.
   uint32_t at = 0;

@@ -10,16 +10,19 @@ int advance(int from) {
   return to + limit;
 }
 // CHECK: @telltale.sampler.scalar-pairs.counters = internal global [9 x i64]
-// Four tables of three rows, and sixteen bytes that vector code may touch.
-// CHECK: @telltale.sampler.tallies = internal global [28 x i8] zeroinitializer
+// A block for the three sites, which shares its cache line with no other.
+// CHECK: @telltale.sampler.tallies = internal global [64 x i8] zeroinitializer, align 64
+// CHECK: @telltale.sampler.blocks = internal constant [1 x { i32, i32, i32 }] [{ i32, i32, i32 } { i32 0, i32 3, i32 0 }]
 // CHECK-LABEL: define internal i32 @advance.slow(
 // CHECK: insertelement <4 x i32>
-// CHECK: call preserve_mostcc void @telltale.sampler.tally(i64 0, i32 {{%.*}}, i64 3, <4 x i32>
+// CHECK: call preserve_mostcc void @telltale.sampler.tally(ptr @telltale.sampler.tallies, i32 {{%.*}}, <4 x i32>
 // A copy that runs rarely loads the operands again for the next observation: its frame stays small.
 // CHECK-NEXT: call void asm sideeffect "", "~{memory}"()
 // CHECK-LABEL: define internal preserve_mostcc void @telltale.sampler.tally(
-// CHECK: load <16 x i32>
-// CHECK-COUNT-3: psubb
+// CHECK: icmp slt <16 x i32>
+// CHECK: psubb
+// CHECK: icmp sgt <16 x i32>
+// CHECK-COUNT-2: psubb
 // CHECK: call preserve_mostcc void @telltale.sampler.add_up(
 // CHECK-LABEL: define internal preserve_mostcc void @telltale.sampler.add_up(
-// CHECK: call void @telltale_sampler_add_up_v1(ptr @telltale.sampler.scalar-pairs.counters, ptr @telltale.sampler.tallies, i64 3,
+// CHECK: call void @telltale_sampler_add_up_v2(ptr %0, ptr @telltale.sampler.tallies, ptr @telltale.sampler.blocks, ptr @telltale.sampler.scalar-pairs.counters, i32 3, i32 1)
