@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "codegen/cold_functions.h"
+#include "codegen/inline_counters.h"
 #include "codegen/runtime_abi.h"
 
 namespace telltale::instrument {
@@ -27,6 +29,7 @@ void ObservationEmitter::emit(llvm::IRBuilderBase& at, const llvm::CallInst& cal
   if (mark.scheme == Scheme::kYields) return emit_yield(at, mark);
   if (mark.scheme == Scheme::kBounds) return emit_bounds_update(at, call, site);
   const unsigned arity = scheme_arity(mark.scheme);
+  if (mark.scheme == Scheme::kScalarPairs && emit_unsigned_pair(at, call, mark, index)) return;
   llvm::Value* const slot = emit_slot(at, call, mark, index);
   if (tables_.options().annotate_sites) return emit_annotation(at, slot, mark, row);
   llvm::Value* const counter_index =
@@ -77,6 +80,35 @@ llvm::Value* ObservationEmitter::emit_pair_slot(llvm::IRBuilderBase& at, const l
   llvm::Value* const not_less =
       is_signed ? at.CreateICmpSGE(left, right) : at.CreateICmpUGE(left, right);
   return at.CreateAdd(at.CreateZExt(greater, i64), at.CreateZExt(not_less, i64));
+}
+
+// Two instructions shorter than what LLVM makes of emit_pair_slot(). Signed comparisons have no
+// such form.
+bool ObservationEmitter::emit_unsigned_pair(llvm::IRBuilderBase& at, const llvm::CallInst& call,
+                                            const Mark& mark, unsigned index) {
+  const Site& site = site_of(tables_.unit(), mark, index);
+  const llvm::Type* const type = call.getArgOperand(1)->getType();
+  const bool is_word = type->isPointerTy() || type->isIntegerTy(64) || type->isIntegerTy(32);
+  if (!can_count_inline(tables_) || tables_.options().threads || tables_.options().annotate_sites ||
+      site.kind == ValueKind::kSigned || !is_word || mark.operands[index].is_constant)
+    return false;
+  tables_.add_weak_operands(call, mark);
+  // The counter of equal ones.
+  const std::uint64_t offset =
+      (static_cast<std::uint64_t>(site.row) * abi::kPairCounters + 1) * sizeof(std::uint64_t);
+  if (offset > INT32_MAX) return false;
+  const bool is_narrow = type->isIntegerTy(32);
+  llvm::Value* const left = at.CreateFreeze(call.getArgOperand(1));
+  llvm::Value* const right = operands_.emit_operand(at, call, mark, index);
+  call_asm_without_aliasing(at, tables_.i64(),
+                            is_narrow ? "xorl ${0:k}, ${0:k}\ncmpl $2, $1\nseta ${0:b}\n"
+                                        "sbbq $$0, $0\nincq ${4:c}($3,$0,8)"
+                                      : "xorl ${0:k}, ${0:k}\ncmpq $2, $1\nseta ${0:b}\n"
+                                        "sbbq $$0, $0\nincq ${4:c}($3,$0,8)",
+                            "=&r,r,r,r,i,~{dirflag},~{fpsr},~{flags}",
+                            {left, right, tables_.of(mark.scheme).counters,
+                             llvm::ConstantInt::get(tables_.i64(), offset)});
+  return true;
 }
 
 // 0 if below 0, 1 if 0, 2 if above.

@@ -28,6 +28,9 @@ class ObservationEmitter {
  private:
   llvm::Value* emit_pair_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                               unsigned index);
+  // Emits the observation of a pair. Returns false if it has no such form.
+  bool emit_unsigned_pair(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
+                          unsigned index);
   llvm::Value* emit_return_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call,
                                 bool is_signed);
   llvm::Value* emit_float_slot(llvm::IRBuilderBase& at, const llvm::CallInst& call);

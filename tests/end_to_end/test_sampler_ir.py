@@ -33,6 +33,9 @@ class Ir(IrCase):
     def test_without_sampling_signal_handlers_do_not_touch_tallies_in_use(self):
         self.check("always_pair_tallies.c")
 
+    def test_without_sampling_few_unsigned_pairs_are_counted_in_assembly(self):
+        self.check("always_unsigned_pairs.c")
+
     def test_loops_observe_first_executions_in_their_first_regions_only(self):
         self.check("first_executions_in_loops.c")
 
