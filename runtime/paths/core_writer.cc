@@ -25,7 +25,7 @@ namespace {
 // variables.
 constexpr uint64_t kBelowStackPointer = 4096;
 // The innermost bytes of a stack that are kept beside these.
-constexpr uint64_t kCrashedStackBytes = 64 * 1024;
+constexpr uint64_t kCrashedStackBytes = 128 * 1024;
 constexpr uint64_t kOtherStackBytes = 16 * 1024;
 // Coverage: programs with more data than this get none.
 constexpr uint64_t kMostDataBytes = uint64_t{16} << 20U;

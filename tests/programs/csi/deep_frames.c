@@ -1,8 +1,8 @@
-// A crash below a frame of 62 KiB, and a function to each of whose blocks one way leads.
+// A crash below a frame of 126 KiB, and a function to each of whose blocks one way leads.
 #define NOINLINE __attribute__((noinline))
 
 NOINLINE int deep(int n) {
-  volatile char text[62 * 1024];
+  volatile char text[126 * 1024];
   for (int i = 0; i < n; ++i) text[i] = (char)i;
   if (text[n - 1] == n - 1) __builtin_trap();  // the crash
   return text[0];
