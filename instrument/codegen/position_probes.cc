@@ -42,7 +42,8 @@ class ReplacePositions : public llvm::MachineFunctionPass {
 
   bool runOnMachineFunction(llvm::MachineFunction& function) override {
     const llvm::TargetSubtargetInfo& target = function.getSubtarget();
-    // Probes hold nothing in place. And the printer would emit these into the module's own section.
+    // A scheduler would move instructions across probes. In a module with probes of a profile, LLVM
+    // would write these into that profile's section.
     if (target.enablePostRAScheduler() || target.enablePostRAMachineScheduler() ||
         function.getFunction().getParent()->getNamedMetadata(llvm::PseudoProbeDescMetadataName) !=
             nullptr)

@@ -245,8 +245,8 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
     // The code generator would merge equal ends of blocks, for example what restores registers
     // before a return: no position could say which of the blocks runs.
     set_option("enable-tail-merge", "false");
-    // The code of a back edge is a block of its own, at the end of the loop: by its rougher
-    // estimate, LLVM would jump from there to the first block.
+    // The code of a back edge is in a separate block, which becomes the end of the loop. With its
+    // default cost model, LLVM often places it so that each iteration needs one more jump.
     if (is_optimised) set_option("force-precise-rotation-cost", "true");
     if (reduces) {
       remove_variables_and_types(module, variables);

@@ -46,8 +46,8 @@ class Recording {
   [[nodiscard]] virtual const InputFile& input(size_t file) const = 0;
   // Processes that wrote it; 0 if unknown.
   [[nodiscard]] virtual std::vector<int64_t> writers() const { return {}; }
-  // Maps what identifies functions in the records of a file, addresses or ids of its own, to the
-  // recording's ids. Empty: these are the recording's. Valid as long as this.
+  // Returns a function that maps a function's address or id, as the records of this file have it,
+  // to its id in the recording. Empty if both are the same. Valid as long as this.
   [[nodiscard]] virtual std::function<FunctionId(uint64_t)> functions_in(size_t /*file*/) const {
     return {};
   }

@@ -26,8 +26,7 @@ constexpr auto kLossTexts = std::to_array<std::string_view>({
     "coverage cannot be represented; dropped",
     "sync points, AOT ids and steps of collector locks cannot be represented; dropped",
     "events lost a part: offsets of references and code, generations, kinds of roots and samples, "
-    "or "
-    "exceptions' objects",
+    "or exceptions' objects",
     "objects have a type that the recording does not define; its address is kept",
 });
 static_assert(kLossTexts.size() == ConversionLoss::kReasons);
