@@ -89,9 +89,11 @@ std::string kind_directive(csi::RecordKind kind) {
 
 }  // namespace
 
-std::uint64_t function_key(const llvm::Function& function, const NumberedGraph& numbered) {
+std::uint64_t function_key(const llvm::Function& function, const NumberedGraph& numbered,
+                           std::uint64_t first_id) {
   Fnv1a hash;
   hash.add(place_of_function(function));
+  hash.add(first_id);
   for (const NumberedEdge& edge : numbered.edges) {
     hash.add(edge.from);
     hash.add(edge.to);

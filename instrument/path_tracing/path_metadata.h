@@ -16,9 +16,11 @@
 
 namespace telltale::instrument {
 
-// Identifies a function among all functions of a program, before it is instrumented. Equal for
-// copies of an inline function of the same source.
-std::uint64_t function_key(const llvm::Function& function, const NumberedGraph& numbered);
+// Identifies a function among all functions of a program, before it is instrumented. Units that
+// include the same function number its blocks from different `first_id`s on, and positions name
+// these: equal keys mean equal records.
+std::uint64_t function_key(const llvm::Function& function, const NumberedGraph& numbered,
+                           std::uint64_t first_id);
 
 // A function's entry in .debug_PT, after it is instrumented. `stores` print as -1.
 std::string path_entry(const llvm::Function& function, const NumberedGraph& numbered,

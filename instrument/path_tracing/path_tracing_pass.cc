@@ -191,7 +191,7 @@ class PathTracing {
       skip(function, "too many paths", numbered.path_count);
       return;
     }
-    const std::uint64_t key = function_key(function, numbered);
+    const std::uint64_t key = function_key(function, numbered, first_id);
     std::vector<llvm::BasicBlock*> block_of_node;
     if (const std::string reason = split_edges(graph, numbered, block_of_node); !reason.empty()) {
       warn(function, reason);

@@ -58,6 +58,7 @@ class Trace(Checker):
         self.untraced |= addresses_of_stubs(program)
         for position in self.positions:
             self.passes[position.address] = position
+        self.seen = {(position.key, position.id) for position in self.positions}  # blocks of which the trace tells that they run
         for block, end in zip(self.machine_blocks, self.machine_blocks[1:] + [1 << 64]):
             # Code at the start of a machine block belongs to the first position in it, except before the first of a function.
             first = bisect.bisect_right(self.addresses, block)
@@ -326,6 +327,8 @@ class Comparison:
             for block, answer in blocks.items():
                 if block is None or (key, block) in self.trace.empty:
                     continue
+                if (key, block) not in self.trace.seen and (key, block) not in self.trace.first:
+                    continue  # it became a part of the branch to it: a conditional jump to the function that it calls last
                 self.counts[f"blocks of the program: {answer}"] += 1
                 ran = self.trace.first.get((key, block), point.step + 1) <= point.step
                 if (answer == "yes" and not ran and self.starts_at_main) or (answer == "no" and ran):
@@ -350,8 +353,10 @@ class Comparison:
 
     def differs(self, point, frame, told, ran):
         self.counts["wrong"] += 1
-        self.wrong.append(f"step {point.step} at {point.pc:#x}, {point.core.name}: {frame and frame['linkage_name']}: telltale says {told[-60:]}, "
-                          f"ran {ran[-60:]}")
+        at = next((n for n, (one, other) in enumerate(zip(reversed(told), reversed(ran))) if one != other), min(len(told), len(ran)))
+        told, ran = ((f"of {len(blocks)}: ", blocks[max(len(blocks) - at - 20, 0):len(blocks) - max(at - 10, 0)]) for blocks in (told, ran))
+        self.wrong.append(f"step {point.step} at {point.pc:#x}, {point.core.name}: {frame and frame['linkage_name']}: from the end on, they "
+                          f"differ at {at}: telltale says {told}, ran {ran}")
 
     def ran(self, live):
         """The blocks of an activation. One that passed no position is in its entry."""

@@ -165,7 +165,8 @@ class Checker:
         def only_leads_on(block):
             return len(function.out[block]) == 1 and not function.lines[block]
 
-        for may_be_removed in (lambda block: (key, block) in self.empty, only_leads_on):
+        # Last, blocks with lines: a copy of one may have nothing left to do, although others have instructions.
+        for may_be_removed in (lambda block: (key, block) in self.empty, only_leads_on, lambda block: len(function.out[block]) == 1):
             seen, pending = {before}, [[before]]
             while pending:
                 way = pending.pop(0)

@@ -31,7 +31,10 @@ class Builds(SamplerCase):
         """How often each function has an entry. All records agree with one another."""
         entries = parse_entries(section(program, ".debug_PT"))
         records = Records(section(program, ".debug_telltale_paths"))
-        self.assertEqual({offset for offset, _ in records.functions.values()}, set(entries))
+        recorded = [entries[offset] for offset, _ in records.functions.values()]
+        for entry in entries.values():
+            # Units that number the blocks of a static function alike share its record.
+            self.assertTrue(any((entry.name, entry.lines, entry.edges) == (each.name, each.lines, each.edges) for each in recorded), entry.name)
         for key in {position.key for position in records.positions}:
             self.assertIn(key, records.functions)
         for position in records.positions:
@@ -79,11 +82,11 @@ class Builds(SamplerCase):
     def test_functions_of_comdat_groups_have_one_entry_and_static_ones_two(self):
         for release in RELEASES:
             names, records = self.look_at(self.trace(release, "-O0", *SHARED, cxx=True))
-            self.assertEqual(names, {"_Z6sharedi": 1, "_Z6largerIiET_S0_": 1, "_ZL4samei": 2})
+            self.assertEqual(names, {"_Z6sharedi": 1, "_Z6largerIiET_S0_": 1, "_ZL4samei": 2, "_ZL9of_headeri": 2, "_Z5otheri": 1})
             files = sorted(row[1].rsplit("/", 1)[1] for _, rows in records.functions.values() for row in rows
                            if row[0] == "file" and ["symbol", "_ZL4samei"] in rows)
             self.assertEqual(files, ["shared_a.cc", "shared_b.cc"])
-            self.assertEqual(len([row for row in records.skipped if row["reason"] == ["one block"]]), 2)
+            self.assertEqual(len([row for row in records.skipped if row["reason"] == ["one block"]]), 1)
 
     def test_objects_can_be_linked_in_steps(self):
         for release in RELEASES:
@@ -93,7 +96,7 @@ class Builds(SamplerCase):
             objects = [self.path(source.name + ".o") for source in SHARED]
             self.assertEqual(run("ld", "-r", *objects, "-o", self.path("both.o")).returncode, 0)
             names, _ = self.look_at(self.trace(release, self.path("both.o"), cxx=True))
-            self.assertEqual(names, {"_Z6sharedi": 1, "_Z6largerIiET_S0_": 1, "_ZL4samei": 2})
+            self.assertEqual(names, {"_Z6sharedi": 1, "_Z6largerIiET_S0_": 1, "_ZL4samei": 2, "_ZL9of_headeri": 2, "_Z5otheri": 1})
 
     @unittest.skipUnless(shutil.which("ld.lld-19"), "needs lld")
     def test_link_time_optimisation(self):

@@ -10,3 +10,8 @@ template <typename T>
 __attribute__((noinline)) T larger(T n) {
   return n > 3 ? n : n * 2;
 }
+// Each unit has its own, whose blocks have other numbers.
+static int of_header(int n) {
+  while (n > 4) n -= 3;
+  return n;
+}
