@@ -39,7 +39,7 @@ class PositionEmitter {
 
   void emit(const llvm::MachineInstr& instruction) {
     if (const std::optional<PositionProbe> probe = position_probe_of(instruction)) {
-      emit_positions({}, probe->key, {probe->mark});
+      emit_positions(instruction, {}, probe->key, {probe->mark});
       return;
     }
     const std::optional<AssemblyMark> found = mark_of(instruction);
@@ -48,7 +48,8 @@ class PositionEmitter {
     if (mark == kFrameMark) {
       add_frame(instruction, numbers[0], numbers[1]);
     } else if (mark == kPositionsMark) {
-      emit_positions(operands_of(instruction), numbers[0], llvm::ArrayRef(numbers).drop_front());
+      emit_positions(instruction, operands_of(instruction), numbers[0],
+                     llvm::ArrayRef(numbers).drop_front());
     }
   }
 
@@ -76,14 +77,17 @@ class PositionEmitter {
     std::string places = {};  // of a frame
   };
 
-  void emit_positions(llvm::ArrayRef<Operands> operands, std::uint64_t key,
-                      llvm::ArrayRef<std::uint64_t> positions) {
+  void emit_positions(const llvm::MachineInstr& marked, llvm::ArrayRef<Operands> operands,
+                      std::uint64_t key, llvm::ArrayRef<std::uint64_t> positions) {
     // Line 0, which the debug information has for assembly without a line. Without it, changes
     // belong to the line before them.
     if (printer_.OutContext.getCurrentDwarfLoc().getLine() == 0)
       printer_.OutContext.clearDwarfLocSeen();
     const std::size_t changes = operands.size() / 2;  // as many places in memory as operands
     std::size_t change = 0;
+    // A position at the address where the next machine block begins would be taken for its first
+    // one. A scheduler after register allocation moves code of the position's block before it.
+    const bool is_end = operands.empty() && has_only_code_before(marked);
     for (const std::uint64_t fields : positions) {
       const auto kind = static_cast<MarkedChange>(fields >> 40U);
       if (kind != MarkedChange::kNone) {
@@ -92,8 +96,23 @@ class PositionEmitter {
       }
       records_.push_back({csi::RecordKind::kPosition, address_here(), key,
                           static_cast<std::uint32_t>(fields),
-                          static_cast<std::uint8_t>(fields >> 32U)});
+                          static_cast<std::uint8_t>(static_cast<std::uint8_t>(fields >> 32U) |
+                                                    (is_end ? csi::kAfterInstruction : 0))});
     }
+  }
+
+  // In its machine block, all instructions that are code are before this one, and there are some.
+  static bool has_only_code_before(const llvm::MachineInstr& instruction) {
+    const llvm::MachineBasicBlock& block = *instruction.getParent();
+    const llvm::MachineBasicBlock::const_iterator here(instruction);
+    return llvm::any_of(llvm::make_range(block.begin(), here), is_code) &&
+           llvm::none_of(llvm::make_range(here, block.end()), is_code);
+  }
+
+  static bool is_code(const llvm::MachineInstr& instruction) {
+    if (instruction.isMetaInstruction()) return false;
+    const std::optional<AssemblyMark> found = mark_of(instruction);
+    return !found || (found->mark == kPositionsMark && !operands_of(instruction).empty());
   }
 
   void add_frame(const llvm::MachineInstr& instruction, std::uint64_t key, std::uint64_t present) {
@@ -275,7 +294,6 @@ void print_positions(const llvm::Triple& triple) {
   if (target == nullptr) llvm::report_fatal_error(llvm::Twine("telltale: ") + error, false);
   if (original()) return;
   original() = *target;
-  replace_positions_by_probes();
   // LLVM has no hook for extending a printer, so the target's factory function is replaced.
   llvm::TargetRegistry::RegisterAsmPrinter(const_cast<llvm::Target&>(*target), make_printer);
 }

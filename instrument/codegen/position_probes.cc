@@ -1,10 +1,5 @@
 #include "codegen/position_probes.h"
 
-#include <llvm/Config/llvm-config.h>
-
-#include "codegen/position_marks.h"
-
-#if LLVM_VERSION_MAJOR > 19
 #include <llvm/CodeGen/MachineFunctionPass.h>
 #include <llvm/CodeGen/MachineInstrBuilder.h>
 #include <llvm/CodeGen/Passes.h>
@@ -12,13 +7,20 @@
 #include <llvm/CodeGen/TargetInstrInfo.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/CodeGen/TargetSubtargetInfo.h>
+#include <llvm/Config/llvm-config.h>
 #include <llvm/IR/Module.h>
 #include <llvm/IR/PseudoProbe.h>
+#include <llvm/InitializePasses.h>
 #include <llvm/Pass.h>
+#include <llvm/PassRegistry.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include "codegen/position_marks.h"
+#if LLVM_VERSION_MAJOR > 19
 #include <llvm/Target/RegisterTargetPassConfigCallback.h>
+#endif
 
 #include <iterator>
-#endif
 
 namespace telltale::instrument {
 namespace {
@@ -29,7 +31,6 @@ constexpr std::int64_t kPositionAttributes = 0x7ce1;
 // Operands of a pseudo probe.
 enum : unsigned { kGuid, kIndex, kType, kAttributes };
 
-#if LLVM_VERSION_MAJOR > 19
 class ReplacePositions : public llvm::MachineFunctionPass {
  public:
   static char ID;  // NOLINT(readability-identifier-naming): LLVM's
@@ -44,7 +45,8 @@ class ReplacePositions : public llvm::MachineFunctionPass {
     const llvm::TargetSubtargetInfo& target = function.getSubtarget();
     // A scheduler would move instructions across probes. In a module with probes of a profile, LLVM
     // would write these into that profile's section.
-    if (target.enablePostRAScheduler() || target.enablePostRAMachineScheduler() ||
+    if (function.getTarget().getOptLevel() == llvm::CodeGenOptLevel::None ||
+        target.enablePostRAScheduler() || target.enablePostRAMachineScheduler() ||
         function.getFunction().getParent()->getNamedMetadata(llvm::PseudoProbeDescMetadataName) !=
             nullptr)
       return false;
@@ -72,18 +74,26 @@ class ReplacePositions : public llvm::MachineFunctionPass {
 };
 
 char ReplacePositions::ID = 0;
-#endif
 
 }  // namespace
 
-void replace_positions_by_probes() {
-#if LLVM_VERSION_MAJOR > 19
+void replace_positions_by_probes([[maybe_unused]] const llvm::Module& module) {
   static const llvm::RegisterPass<ReplacePositions> pass("telltale-positions",
                                                          "telltale: positions become probes");
+#if LLVM_VERSION_MAJOR > 19
   static const llvm::RegisterTargetPassConfigCallback callback(
       [](llvm::TargetMachine&, llvm::PassManagerBase&, llvm::TargetPassConfig* passes) {
         passes->insertPass(&llvm::VirtRegRewriterID, &ReplacePositions::ID);
       });
+#else
+  // LLVM 19 has no hook for passes of the code generator. Soon after register allocation it has a
+  // pass that only works on functions with a garbage collector; ours takes its place.
+  if (llvm::any_of(module, [](const llvm::Function& function) { return function.hasGC(); })) return;
+  llvm::PassRegistry& registry = *llvm::PassRegistry::getPassRegistry();
+  llvm::initializeFixupStatepointCallerSavedPass(registry);
+  const llvm::PassInfo* const info = registry.getPassInfo(&llvm::FixupStatepointCallerSavedID);
+  const_cast<llvm::PassInfo*>(info)->setNormalCtor(
+      []() -> llvm::Pass* { return new ReplacePositions; });
 #endif
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <llvm/CodeGen/MachineInstr.h>
+#include <llvm/IR/Module.h>
 
 #include <cstdint>
 #include <optional>
@@ -11,10 +12,10 @@
 namespace telltale::instrument {
 
 // From now on, the code generator of this process replaces assembly that mark_assembly() marked as
-// a single position. Not with clang 19, which has no hook for passes of the code generator, without
-// optimisation, for processors whose code is scheduled after register allocation, or in modules
-// with pseudo probes of their own.
-void replace_positions_by_probes();
+// a single position, except without optimisation, for processors whose code is scheduled after
+// register allocation, and in modules with pseudo probes of their own. `module`: the one that it
+// will get. With clang 19, not if that has functions with a garbage collector.
+void replace_positions_by_probes(const llvm::Module& module);
 
 struct PositionProbe {
   std::uint64_t key;   // of the function

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "codegen/position_printer.h"
+#include "codegen/position_probes.h"
 #include "path_tracing/coverage_code.h"
 #include "path_tracing/debug_information.h"
 #include "path_tracing/flow_graph.h"
@@ -241,7 +242,10 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
     const llvm::DenseSet<const llvm::DILocalVariable*> variables =
         reduces ? declared_variables(module) : llvm::DenseSet<const llvm::DILocalVariable*>();
     PathTracing(module, traced_unit(), is_optimised).run();
-    if (!traced_unit().optimises_later) print_positions(llvm::Triple(module.getTargetTriple()));
+    if (!traced_unit().optimises_later) {
+      print_positions(llvm::Triple(module.getTargetTriple()));
+      replace_positions_by_probes(module);
+    }
     // The code generator would merge equal ends of blocks, for example what restores registers
     // before a return: no position could say which of the blocks runs.
     set_option("enable-tail-merge", "false");

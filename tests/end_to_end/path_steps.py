@@ -38,8 +38,8 @@ def frame_rules(program):
 
 
 class Activation:
-    def __init__(self, function, has_entry):
-        self.blocks = [function.entry] if has_entry else []
+    def __init__(self, entry, has_entry):
+        self.blocks = [entry] if has_entry else []
 
 
 class Checker:
@@ -72,6 +72,7 @@ class Checker:
                       if one.phase == 0 and one.address == other.address and one[2:4] != other[2:4]}
         self.empty |= without_code
         self.empty |= {p[3:1:-1] for p in self.records.positions} - {p[3:1:-1] for p in self.positions if p.phase == 0}
+        self.frame_keys = {places[0][0]: key for key, places in self.records.frames.items()}  # where the variables get their first values
         self.activations = {}
         self.steps = collections.Counter()
         self.complete = collections.Counter()
@@ -97,8 +98,20 @@ class Checker:
         assert 0 <= start and start + 8 * count <= WINDOW, "the frame is too large for the window"
         return list(struct.unpack_from(f"<{count}q", step[4], start))
 
+    def variables(self, key, step):
+        """(addresses of ring, index and sum, None for those that there are not; an address in the frame)"""
+        (recorded_at, operands), = self.records.frames[key]
+        ring_at, index_at, sum_at = (operand and self.place(operand, recorded_at, step) for operand in operands)
+        # Functions to each of whose blocks one way leads have no variables.
+        register, to_frame = self.rule(step[0])
+        return ring_at, index_at, sum_at, sum_at or ring_at or dict(zip(("rsp", "rbp", "rbx"), step[1:4]))[register] + to_frame
+
     def check(self, step):
         pc = step[0]
+        if pc in self.frame_keys:
+            key = self.frame_keys[pc]
+            entry = self.function(key).entry
+            self.activations[key, self.variables(key, step)[3]] = Activation(entry, (key, entry) not in self.empty)
         symbol = bisect.bisect_right(self.bounds, (pc, 1 << 64, "")) - 1
         if symbol < 0 or pc >= self.bounds[symbol][1]:
             return
@@ -116,11 +129,7 @@ class Checker:
             last += 1
         here = self.positions[last]
         function = self.function(here.key)
-        (recorded_at, operands), = self.records.frames[here.key]
-        ring_at, index_at, sum_at = (operand and self.place(operand, recorded_at, step) for operand in operands)
-        # Functions to each of whose blocks one way leads have no variables.
-        register, to_frame = self.rule(pc)
-        frame = sum_at or ring_at or dict(zip(("rsp", "rbp", "rbx"), step[1:4]))[register] + to_frame
+        ring_at, index_at, sum_at, frame = self.variables(here.key, step)
         if pc == here.address or pc == begin < here.address:
             self.pass_position(here, function, frame)
         size = int(next(row[1] for row in self.records.functions[here.key][1] if row[0] == "ring"))
@@ -143,13 +152,7 @@ class Checker:
             assert blocks == truth.blocks[-len(blocks):], (function.name, hex(pc), blocks, truth.blocks[-40:])
 
     def pass_position(self, position, function, frame):
-        name = position.key, frame
-        (entry_address, _), = self.records.frames[position.key]
-        if position.address == entry_address:
-            self.activations[name] = Activation(function, (position.key, function.entry) not in self.empty)
-            if position.id == function.entry:
-                return
-        truth = self.activations.get(name)
+        truth = self.activations.get((position.key, frame))
         if truth is None:
             return
         before = truth.blocks[-1] if truth.blocks else function.entry

@@ -129,6 +129,11 @@ class EveryInstruction(TraceCase):
                    {"loops", "cases", "irreducible", "recursive", "variable_array", "self_loop", "jumping", "computed",
                     "variadic", "tail_a", "tail_b", "either", "leave"}, ("-O0", "-O1", "-O2"), repeats=True)
 
+    def test_a_scheduler_after_register_allocation(self):
+        # It moves instructions before a position; the next machine block then begins where the position is.
+        self.check(PROGRAMS / "control_flow.c", {"computed"}, ("-O2",), "-mtune=btver2", wraps=False)
+        self.check(PROGRAMS / "exceptions.cc", {"_Z7catchesi"}, ("-O2",), "-mtune=btver2", wraps=False)
+
     def test_exceptions(self):
         self.check(PROGRAMS / "exceptions.cc", {"_Z7catchesi", "_Z6throwsi"}, ("-O0", "-O2"), wraps=False)
 
