@@ -86,18 +86,22 @@ class PositionEmitter {
     const std::size_t changes = operands.size() / 2;  // as many places in memory as operands
     std::size_t change = 0;
     // A position at the address where the next machine block begins would be taken for its first
-    // one. A scheduler after register allocation moves code of the position's block before it.
+    // one: copies and reloads can be all that its own block has, before it. They belong to it.
     const bool is_end = operands.empty() && has_only_code_before(marked);
+    bool is_first = is_end && can_begin_its_block(marked);
     for (const std::uint64_t fields : positions) {
       const auto kind = static_cast<MarkedChange>(fields >> 40U);
       if (kind != MarkedChange::kNone) {
         emit_change(kind, operands[change], operands[changes + change]);
         ++change;
       }
-      records_.push_back({csi::RecordKind::kPosition, address_here(), key,
-                          static_cast<std::uint32_t>(fields),
-                          static_cast<std::uint8_t>(static_cast<std::uint8_t>(fields >> 32U) |
-                                                    (is_end ? csi::kAfterInstruction : 0))});
+      llvm::MCSymbol* const here = address_here();
+      records_.push_back(
+          {csi::RecordKind::kPosition, is_first ? marked.getParent()->getSymbol() : here, key,
+           static_cast<std::uint32_t>(fields),
+           static_cast<std::uint8_t>(static_cast<std::uint8_t>(fields >> 32U) |
+                                     (is_end && !is_first ? csi::kAfterInstruction : 0))});
+      is_first = false;
     }
   }
 
@@ -107,6 +111,20 @@ class PositionEmitter {
     const llvm::MachineBasicBlock::const_iterator here(instruction);
     return llvm::any_of(llvm::make_range(block.begin(), here), is_code) &&
            llvm::none_of(llvm::make_range(here, block.end()), is_code);
+  }
+
+  // It is the first position of its machine block, which has a label.
+  bool can_begin_its_block(const llvm::MachineInstr& instruction) const {
+    const llvm::MachineBasicBlock& block = *instruction.getParent();
+    const llvm::MachineBasicBlock::const_iterator here(instruction);
+    return printer_.TM.Options.BBAddrMap && !block.isEntryBlock() &&
+           llvm::none_of(llvm::make_range(block.begin(), here), has_positions);
+  }
+
+  static bool has_positions(const llvm::MachineInstr& instruction) {
+    if (position_probe_of(instruction)) return true;
+    const std::optional<AssemblyMark> found = mark_of(instruction);
+    return found && found->mark == kPositionsMark;
   }
 
   static bool is_code(const llvm::MachineInstr& instruction) {
