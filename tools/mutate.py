@@ -49,8 +49,9 @@ def try_mutant(mutant, tree, tests):
     tree.ninja(*objects)
     before = tree.hashes(objects)
     lines[mutant.line - 1] = mutant.new
+    with_mutant = "".join(lines)
     try:
-        path.write_text("".join(lines))
+        path.write_text(with_mutant)
         if tree.ninja(*objects)[0] != 0:
             return "uncompilable", ""
         if mutant.folder == "web" and tests.run("web:types", tree, 300)[0] != 0:
@@ -61,9 +62,19 @@ def try_mutant(mutant, tree, tests):
             built, output = tree.ninja(*tests.targets(test))
             if built != 0:
                 return "uncompilable", output[-300:]
+            begin = time.monotonic()
             status, output = tests.run(test, tree, tests.seconds(test))
-            if status != 0:
-                return "killed", test
+            if status == 0:
+                if test not in tests.known:
+                    tests.keep(test, time.monotonic() - begin)
+                continue
+            if test not in tests.known:  # does it fail because of the mutant?
+                path.write_text(original)
+                tree.ninja(*tests.targets(test))
+                tests.measure(test, tree)
+                path.write_text(with_mutant)
+            if tests.known[test] is not None:
+                return "killed", test + (", which took too long" if status == -1 else "")
         return "survived", ""
     finally:
         path.write_text(original)
@@ -192,7 +203,7 @@ def main():
         if status != 0:
             sys.exit("the sources do not build:\n" + output[-3000:])
         tree.find_objects()
-    tests.prepare(sorted(folders), trees[0])
+    tests.check(sorted(folders), trees[0])
     work_through(mutants, options.count, tests, trees, options.seconds)
     report(read_results())
 

@@ -104,11 +104,14 @@ def folder_of(path):
 
 
 class Tests:
-    """The related tests, with how many seconds each takes and whether it passes on the code as it is (kept in `path`)."""
+    """The related tests, with how many seconds each takes and whether it passes on the code as it is (kept in `path`). Both
+    are found out when a mutant needs them: measuring all tests beforehand takes longer than ten mutants."""
 
     def __init__(self, path):
         self.path = path
         self.known = json.loads(path.read_text()) if path.is_file() else {}
+        # What fails may have been tried while it was broken.
+        self.known = {test: seconds for test, seconds in self.known.items() if seconds is not None}
 
     @staticmethod
     def targets(test):
@@ -133,7 +136,7 @@ class Tests:
     def run(self, test, tree, seconds):
         kind, _, name = test.partition(":")
         binary = str(tree.build / "bin" / self.targets(test)[0])
-        cpu_seconds = 10 + 4 * int(self.known.get(test) or 900)
+        cpu_seconds = 10 + 4 * int(self.known.get(test) or 60)
         if name == "sampler_runtime":  # settings are read once a process
             return tree.run(["ctest", "--test-dir", str(tree.build), "-R", "^unit.sampler_runtime", "--stop-on-failure"],
                             seconds, limited=True, cpu_seconds=cpu_seconds)
@@ -163,23 +166,24 @@ class Tests:
             return (tree.source / "tests" / "end_to_end" / (name + ".py")).is_file()
         return kind == "tour" or tree.ninja("-t", "query", self.targets(test)[0])[0] == 0
 
-    def prepare(self, folders, tree):
-        """Measures what is not known yet; a test that fails without any mutant is not used, and tried again in the next run."""
-        unknown = [test for test in self.of_folders(folders) if self.known.get(test) is None]
-        for test in unknown:
+    def check(self, folders, tree):
+        """Ends the program if RELATED names a test that is not there."""
+        for test in self.of_folders(folders):
             if not self.exists(test, tree):
                 sys.exit("tools/mutate.py: RELATED names %s, which is not there" % test)
-        # Everything: scripts compile programs with what the build made, and targets() names only what a mutant changes.
-        built, output = tree.ninja(seconds=7200) if unknown else (0, "")
-        if built != 0:
-            sys.exit("the sources do not build:\n" + output[-3000:])
-        for test in unknown:
-            begin = time.monotonic()
-            status, output = self.run(test, tree, 900)
-            self.known[test] = time.monotonic() - begin if status == 0 else None
-            print("%s: %s" % (test, "%.1f s" % self.known[test] if status == 0 else "FAILS without a mutant; not used"),
-                  flush=True)
-            self.path.write_text(json.dumps(self.known, indent=1))
+
+    def keep(self, test, seconds):
+        """Remembers how long a test takes that passes; None for one that fails without any mutant and is not used."""
+        self.known[test] = seconds
+        self.path.write_text(json.dumps(self.known, indent=1))
+
+    def measure(self, test, tree):
+        """Runs a test on the code as it is."""
+        begin = time.monotonic()
+        status, output = self.run(test, tree, 900)
+        self.keep(test, time.monotonic() - begin if status == 0 else None)
+        if status != 0:
+            print("%s FAILS without a mutant; not used:\n%s" % (test, output[-600:]), flush=True)
 
     def related(self, path):
         """The tests of a source, the quickest first; without scripts about other formats than the one that the source's path
@@ -190,9 +194,13 @@ class Tests:
         if not re.search("run|record|child|repeat|follow", name):
             others += ["test_run", "test_live"]
         tests = [test for test in RELATED[folder_of(path)]
-                 if self.known.get(test) is not None and not any(word in test for word in others)]
-        return sorted(tests, key=self.known.get)
+                 if self.known.get(test, 0) is not None and not any(word in test for word in others)]
+        return sorted(tests, key=self.usual_seconds)
+
+    def usual_seconds(self, test):
+        """As measured, or a guess."""
+        return self.known.get(test) or (15 if test.startswith("script:") or test == "tour" else 2)
 
     def seconds(self, test):
         """After that many seconds, a test counts as failed."""
-        return 60 + 8 * self.known[test]
+        return 60 + 8 * max(self.usual_seconds(test), 0 if test in self.known else 60)
