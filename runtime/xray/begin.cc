@@ -25,7 +25,6 @@ void forget_parent() {
   state.controls_used = state.first_unused_control = 0;
   state.threads_seen = 0;
   state.cells_used = state.closed_first = state.closed_count = state.partial_count = 0;
-  state.space_gone = false;
   state.parent_pid = state.pid;
   state.header = &state.spare_header;
   state.side = &state.spare_side;
