@@ -206,11 +206,14 @@ TEST(Isolate, OneFailingRun) {
   ASSERT_EQ(answer.predictors.size(), 1U);
   EXPECT_EQ(answer.predictors[0].predicate, is_true(0));
   EXPECT_EQ(answer.predictors[0].explained, 1U);
+  EXPECT_EQ(answer.predicates_true, 4U);  // one of them in this run only
 }
 
 TEST(Isolate, NoSuccessfulRunAndNoRun) {
   Program program(2);
-  EXPECT_THAT(program.isolate().predictors, IsEmpty());
+  const Isolation nothing = program.isolate();
+  EXPECT_THAT(nothing.predictors, IsEmpty());
+  EXPECT_EQ(nothing.predicates_true, 0U);
   for (int i = 0; i < 5; ++i) program.add_run(true, {true, i == 0});
   const Isolation answer = program.isolate();
   EXPECT_THAT(answer.predictors, IsEmpty());
