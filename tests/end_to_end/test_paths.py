@@ -236,6 +236,14 @@ class Paths(SamplerCase):
             self.assertEqual(frame["found_by"], "line")
             readings = [frame["partial"], *frame["other_readings"]]
             self.assertIn(ids(right["partial"]), [ids(reading) for reading in readings])
+        # With lines of another source, it may have been stopped in any block.
+        moved = re.sub(rb"\|(\d+)(?=[|\n])", lambda line: b"|%d" % (int(line[1]) + 1000), pathlib.Path(metadata).read_bytes())
+        pathlib.Path(metadata).write_bytes(moved)
+        for frame, right in zip(traced_frames(paths(core, "--program", metadata)), expected, strict=True):
+            self.assertEqual([path["number"] for path in frame["paths"]], [path["number"] for path in right["paths"]])
+            self.assertEqual(frame["found_by"], "all blocks")
+            readings = [frame["partial"], *frame["other_readings"]]
+            self.assertIn(ids(right["partial"]), [ids(reading) for reading in readings])
 
     def test_a_program_that_is_not_the_core_files_is_refused(self):
         core = crash(self.path("core"), self.walk(RELEASES[0], "-O0"), self.path("trace"), 1, 20)
