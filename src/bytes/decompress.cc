@@ -114,8 +114,9 @@ class ZstdDecoder final : public StreamDecoder {
     if (stream_ == nullptr)
       return {.state = Step::State::refused, .message = "not enough memory for zstd"};
     // On an error the library drops the output of the same call. A call therefore gets at most one
-    // block, and none while an earlier block is not delivered. The hint counts a block and the next
-    // one's three-byte header.
+    // block, and none while an earlier block is not delivered. A member that filled the output is
+    // delivered, but costs a call, too. The hint counts a block and the next one's three-byte
+    // header.
     const size_t wanted = hint_ > 3 ? hint_ - 3 : hint_;
     const size_t offered = output_was_full_ ? 0 : std::min(wanted, in.size());
     ZSTD_inBuffer source{in.data(), offered, 0};
@@ -131,10 +132,7 @@ class ZstdDecoder final : public StreamDecoder {
     output_was_full_ = sink.pos == sink.size;
     hint_ = std::max<size_t>(1, result);
     Step step{.consumed = source.pos, .produced = sink.pos};
-    if (result == 0) {
-      step.state = Step::State::end_of_member;
-      output_was_full_ = false;
-    }
+    if (result == 0) step.state = Step::State::end_of_member;
     return step;
   }
   [[nodiscard]] bool begins_member(Bytes ahead) const override { return begins_zstd(ahead); }
@@ -208,10 +206,7 @@ class Lz4Decoder final : public StreamDecoder {
     output_was_full_ = made == out.size();
     hint_ = result == 0 ? kHeadBytes : result;
     Step step{.consumed = taken, .produced = made};
-    if (result == 0) {
-      step.state = Step::State::end_of_member;
-      output_was_full_ = false;
-    }
+    if (result == 0) step.state = Step::State::end_of_member;
     return step;
   }
   [[nodiscard]] bool begins_member(Bytes ahead) const override { return begins_lz4(ahead); }

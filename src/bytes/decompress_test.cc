@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "bytes/as_bytes.h"
+#include "bytes/byte_source.h"
 #include "support/compressed.h"
 
 namespace telltale {
@@ -28,6 +29,14 @@ TEST(DecompressWhole, ReadsAllMembers) {
   const std::string large(3 << 20, 'x');
   for (const std::string& packed : {zstd(large), xz(large), lz4(large)})
     EXPECT_TRUE(whole(packed, {.max_ratio = 0}).value() == large);
+}
+
+// The output's buffer is full where the first member ends.
+TEST(DecompressWhole, AMemberMayFillTheOutput) {
+  const std::string step(ByteSource::kStepBytes, 'x');
+  for (const std::string& packed :
+       {gzip(step) + gzip("y"), zstd(step) + zstd("y"), xz(step) + xz("y"), lz4(step) + lz4("y")})
+    EXPECT_TRUE(whole(packed, {.max_ratio = 0}).value() == step + "y");
 }
 
 TEST(DecompressWhole, APrefixIsNotWhole) {
