@@ -7,6 +7,7 @@
 
 #include "codegen/inline_counters.h"
 #include "codegen/runtime_abi.h"
+#include "codegen/thread_slots.h"
 
 namespace telltale::instrument {
 namespace {
@@ -83,7 +84,11 @@ CounterTable CounterTables::make_table(Scheme scheme, unsigned rows) {
                               : zeros(std::uint64_t{rows} * scheme_arity(scheme));
   table.banks = observes_first_ && scheme != Scheme::kBounds ? 2 : 1;
   if (table.banks > 1) start = zeros(table.all_rows() * scheme_arity(scheme));
+  table.copy_stride = thread_slot_stride(*this, scheme, rows);
+  if (table.copy_stride != 0)
+    start = zeros(std::uint64_t{table.copy_stride} * (abi::kThreadSlots + 2));
   table.counters = make_variable(start, name + ".counters", false);
+  if (table.copy_stride != 0) table.counters->setAlignment(llvm::Align(kThreadSlotAlignment));
   if (options().timestamp_first) table.first = make_variable(zeros(rows), name + ".first", false);
   if (options().timestamp_last) table.last = make_variable(zeros(rows), name + ".last", false);
   return table;
@@ -175,6 +180,7 @@ llvm::Constant* CounterTables::scheme_tables() {
         .arity = i32(context, scheme_arity(scheme)),
         .banks = i32(context, table.banks),
         .blocks = i32(context, table.blocks),
+        .copy_stride = i32(context, table.copy_stride),
         .tally_blocks = table.tally_blocks};
     entries.push_back(entry.constant(context));
   }

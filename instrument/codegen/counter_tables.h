@@ -30,6 +30,7 @@ struct CounterTable {
   llvm::GlobalVariable* tally_blocks = nullptr;
   unsigned blocks = 0;
   unsigned rows = 0;
+  unsigned copy_stride = 0;  // of copies for threads, in counters; 0: there are none (ThreadSlots)
   unsigned banks = 1;  // 2: counters and tallies of first executions follow those of the sample
   [[nodiscard]] std::uint64_t all_rows() const { return std::uint64_t{rows} * banks; }
 };

@@ -14,10 +14,16 @@ bool can_count_inline(const CounterTables& tables) {
 }
 
 void emit_inline_increment(llvm::IRBuilderBase& at, const CounterTables& tables,
-                           llvm::Value* address) {
-  llvm::CallInst* const call = call_asm_without_aliasing(
-      at, at.getVoidTy(), tables.options().threads ? "lock incq $0" : "incq $0",
-      "*m,~{dirflag},~{fpsr},~{flags}", {address});
+                           llvm::Value* address, llvm::Value* slot) {
+  llvm::CallInst* const call =
+      slot != nullptr
+          // Skips the prefix if no other thread has the counter.
+          ? call_asm_without_aliasing(at, at.getVoidTy(),
+                                      "testl ${1:k}, ${1:k}\njne 1f\nlock\n1: incq $0",
+                                      "*m,r,~{dirflag},~{fpsr},~{flags}", {address, slot})
+          : call_asm_without_aliasing(at, at.getVoidTy(),
+                                      tables.options().threads ? "lock incq $0" : "incq $0",
+                                      "*m,~{dirflag},~{fpsr},~{flags}", {address});
   call->addParamAttr(
       0, llvm::Attribute::get(at.getContext(), llvm::Attribute::ElementType, tables.i64()));
 }

@@ -12,8 +12,9 @@ namespace telltale::instrument {
 bool can_count_inline(const CounterTables& tables);
 
 // Emits an increment of the counter at `address` that LLVM assumes to alias no memory of the
-// program.
+// program. `slot` is emit_thread_slot(), or null: then threads, if there are any, share the
+// counter.
 void emit_inline_increment(llvm::IRBuilderBase& at, const CounterTables& tables,
-                           llvm::Value* address);
+                           llvm::Value* address, llvm::Value* slot = nullptr);
 
 }  // namespace telltale::instrument

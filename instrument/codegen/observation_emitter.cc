@@ -7,6 +7,7 @@
 #include "codegen/cold_functions.h"
 #include "codegen/inline_counters.h"
 #include "codegen/runtime_abi.h"
+#include "codegen/thread_slots.h"
 
 namespace telltale::instrument {
 namespace {
@@ -36,6 +37,12 @@ void ObservationEmitter::emit(llvm::IRBuilderBase& at, const llvm::CallInst& cal
       at.CreateAdd(slot, llvm::ConstantInt::get(i64, std::uint64_t{row} * arity));
   llvm::Value* const counter = at.CreateInBoundsGEP(i64, table.counters, {counter_index});
   if (mark.scheme == Scheme::kScalarPairs) tables_.add_weak_operands(call, mark);
+  if (has_thread_slots(tables_, mark.scheme)) {
+    llvm::Value* const thread = emit_thread_slot(at, tables_);
+    emit_inline_increment(at, tables_,
+                          emit_in_thread_slot(at, tables_, mark.scheme, counter, thread), thread);
+    return;
+  }
   emit_increment(at, counter);
   // A traced access has its address.
   const bool has_address = mark.scheme == Scheme::kData && call.getType()->isVoidTy();
@@ -89,8 +96,10 @@ bool ObservationEmitter::emit_unsigned_pair(llvm::IRBuilderBase& at, const llvm:
   const Site& site = site_of(tables_.unit(), mark, index);
   const llvm::Type* const type = call.getArgOperand(1)->getType();
   const bool is_word = type->isPointerTy() || type->isIntegerTy(64) || type->isIntegerTy(32);
-  if (!can_count_inline(tables_) || tables_.options().threads || tables_.options().annotate_sites ||
-      site.kind == ValueKind::kSigned || !is_word || mark.operands[index].is_constant)
+  const bool has_slots = has_thread_slots(tables_, mark.scheme);
+  if (!can_count_inline(tables_) || (tables_.options().threads && !has_slots) ||
+      tables_.options().annotate_sites || site.kind == ValueKind::kSigned || !is_word ||
+      mark.operands[index].is_constant)
     return false;
   tables_.add_weak_operands(call, mark);
   // The counter of equal ones.
@@ -100,6 +109,20 @@ bool ObservationEmitter::emit_unsigned_pair(llvm::IRBuilderBase& at, const llvm:
   const bool is_narrow = type->isIntegerTy(32);
   llvm::Value* const left = at.CreateFreeze(call.getArgOperand(1));
   llvm::Value* const right = operands_.emit_operand(at, call, mark, index);
+  if (has_slots) {
+    llvm::Value* const thread = emit_thread_slot(at, tables_);
+    llvm::Value* const counters =
+        emit_in_thread_slot(at, tables_, mark.scheme, tables_.of(mark.scheme).counters, thread);
+    call_asm_without_aliasing(
+        at, tables_.i64(),
+        is_narrow ? "xorl ${0:k}, ${0:k}\ncmpl $2, $1\nseta ${0:b}\nsbbq $$0, $0\n"
+                    "testl ${5:k}, ${5:k}\njne 1f\nlock\n1: incq ${4:c}($3,$0,8)"
+                  : "xorl ${0:k}, ${0:k}\ncmpq $2, $1\nseta ${0:b}\nsbbq $$0, $0\n"
+                    "testl ${5:k}, ${5:k}\njne 1f\nlock\n1: incq ${4:c}($3,$0,8)",
+        "=&r,r,r,r,i,r,~{dirflag},~{fpsr},~{flags}",
+        {left, right, counters, llvm::ConstantInt::get(tables_.i64(), offset), thread});
+    return true;
+  }
   call_asm_without_aliasing(at, tables_.i64(),
                             is_narrow ? "xorl ${0:k}, ${0:k}\ncmpl $2, $1\nseta ${0:b}\n"
                                         "sbbq $$0, $0\nincq ${4:c}($3,$0,8)"

@@ -5,6 +5,7 @@
 #include "codegen/cold_functions.h"
 #include "codegen/inline_counters.h"
 #include "codegen/runtime_abi.h"
+#include "codegen/thread_slots.h"
 
 namespace telltale::instrument {
 namespace {
@@ -22,7 +23,12 @@ class ComparisonEmitter {
         i64_(tables.i64()),
         is_signed_(is_signed),
         builder_(&function.getEntryBlock()),
-        operands_(operands.make_array(builder_, function, 3, number)) {}
+        operands_(operands.make_array(builder_, function, 3, number)),
+        counters_(function.getArg(0)) {
+    if (!has_thread_slots(tables, Scheme::kScalarPairs)) return;
+    thread_ = emit_thread_slot(builder_, tables);
+    counters_ = emit_in_thread_slot(builder_, tables, Scheme::kScalarPairs, counters_, thread_);
+  }
 
   void emit(bool is_narrow) {
     llvm::Value* done = builder_.getInt64(0);
@@ -33,13 +39,12 @@ class ComparisonEmitter {
         counters = builder_.CreateGEP(
             i64_, counters, {builder_.CreateZExt(compare(value(), right, or_equal), i64_)});
       }
-      emit_inline_increment(builder_, tables_, counters);
+      emit_inline_increment(builder_, tables_, counters, thread_);
     });
     builder_.CreateRetVoid();
   }
 
  private:
-  [[nodiscard]] llvm::Argument* counters() const { return function_.getArg(0); }
   [[nodiscard]] llvm::Argument* value() const { return function_.getArg(1); }
   [[nodiscard]] llvm::Argument* count() const { return function_.getArg(2); }
 
@@ -67,7 +72,7 @@ class ComparisonEmitter {
     builder_.CreateCondBr(builder_.CreateICmpULE(following, count()), next, end);
     builder_.SetInsertPoint(next);
     body(builder_.CreateGEP(number_, operands_, {index}),
-         builder_.CreateGEP(i64_, counters(),
+         builder_.CreateGEP(i64_, counters_,
                             {builder_.CreateMul(index, builder_.getInt64(abi::kPairCounters))}));
     builder_.CreateBr(head);
     index->addIncoming(first, before);
@@ -92,7 +97,8 @@ class ComparisonEmitter {
       for (unsigned i = 0; i < kLanes; ++i) {
         llvm::Value* const slot =
             builder_.CreateZExt(builder_.CreateExtractElement(slots, i), i64_);
-        emit_inline_increment(builder_, tables_, builder_.CreateGEP(i64_, counters, {slot}));
+        emit_inline_increment(builder_, tables_, builder_.CreateGEP(i64_, counters, {slot}),
+                              thread_);
       }
     });
   }
@@ -104,6 +110,8 @@ class ComparisonEmitter {
   bool is_signed_;
   llvm::IRBuilder<> builder_;
   llvm::Value* operands_;
+  llvm::Value* counters_;          // of the first site; of this thread
+  llvm::Value* thread_ = nullptr;  // its slot, if threads have any
 };
 
 }  // namespace

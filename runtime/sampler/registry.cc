@@ -16,6 +16,7 @@
 #include "settings.h"
 #include "signals.h"
 #include "tallies.h"
+#include "thread_slots.h"
 #include "trace.h"
 #include "verbose.h"
 #include "weak_operands.h"
@@ -78,6 +79,8 @@ void reset_counters(UnitDescriptor& unit) {
     // Bounds are monotone and are never reset.
     if (scheme.rows == 0 || scheme.kinds != nullptr) continue;
     clear_tallies(scheme);
+    for (uint64_t j = 0; scheme.copy_stride != 0 && j < uint64_t{scheme.rows} * scheme.arity; ++j)
+      count_in_thread_slots(scheme, j, true);
     ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity * scheme.banks);
     if (scheme.first != nullptr) ::memset(scheme.first, 0, sizeof(uint64_t) * scheme.rows);
     if (scheme.last != nullptr) ::memset(scheme.last, 0, sizeof(uint64_t) * scheme.rows);
@@ -190,6 +193,8 @@ using telltale::sampler::UnitDescriptor;
 
 __attribute__((visibility("default"))) void telltale_sampler_register_v1(UnitDescriptor* unit) {
   if (unit->version != telltale::sampler::kAbiVersion) return;
+  constexpr uint32_t kKind = telltale::sampler::kSamples | telltale::sampler::kThreads;
+  if ((unit->flags & kKind) == telltale::sampler::kThreads) telltale::sampler::use_thread_slots();
   telltale::sampler::find_leader();
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->register_unit(unit);

@@ -14,6 +14,7 @@
 #include "settings.h"
 #include "spool.h"
 #include "tallies.h"
+#include "thread_slots.h"
 #include "weak_operands.h"
 #include "write_signal_blocker.h"
 #include "writer.h"
@@ -149,6 +150,9 @@ bool is_zero(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
   for (uint32_t i = 0; i < scheme.arity; ++i) {
     const uint64_t& counter = counters_of(scheme, bank, row)[i];
     if (__atomic_load_n(&counter, __ATOMIC_RELAXED) != 0) return false;
+    if (count_in_thread_slots(scheme, static_cast<uint64_t>(&counter - scheme.counters), false) !=
+        0)
+      return false;
   }
   uint64_t more[kPairCounters] = {};
   if (scheme.blocks != 0) add_tallies(scheme, bank, row, false, more);
@@ -173,7 +177,8 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
       if (i > 0) out.put('\t');
       const uint64_t number =
           value_of(counters_of(scheme, bank, row)[i], take && scheme.kinds == nullptr) +
-          (i < kPairCounters ? more[i] : 0);
+          (i < kPairCounters ? more[i] : 0) +
+          count_in_thread_slots(scheme, uint64_t{row} * scheme.arity + i, take);
       if (scheme.kinds == nullptr) {
         out.decimal(lacks ? 0 : number);
       } else {

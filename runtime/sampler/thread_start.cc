@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "signals.h"
+#include "thread_slots.h"
 #ifdef TELLTALE_BEFORE_LIBC
 #include <dlfcn.h>
 #endif
@@ -22,6 +23,7 @@ void* run_thread(void* memory) {
   const Start start = *static_cast<Start*>(memory);
   ::free(memory);
   install_signal_stack();
+  claim_thread_slot();
   return start.routine(start.argument);
 }
 
@@ -47,7 +49,10 @@ void link_thread_hooks() {}
 
 // For a runtime whose pthread_create comes first (runtime/paths).
 extern "C" void telltale_sampler_begin_thread_v1();
-extern "C" void telltale_sampler_begin_thread_v1() { telltale::sampler::install_signal_stack(); }
+extern "C" void telltale_sampler_begin_thread_v1() {
+  telltale::sampler::install_signal_stack();
+  telltale::sampler::claim_thread_slot();
+}
 
 // Weak: a sanitizer in the executable interposes pthread_create as well, and must come first.
 #ifdef TELLTALE_BEFORE_LIBC
