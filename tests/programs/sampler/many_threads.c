@@ -1,5 +1,6 @@
-/* count_to(rounds) is the only function with sites whose counts matter: in each round, a value is compared with many
-   others, and one branch is taken. Prints how many rounds there were in all threads. */
+/* count_to(rounds) is the only function with sites whose counts matter: in each round, a value is
+   compared with many others, and one branch is taken. Prints how many rounds there were in all
+   threads. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
@@ -29,30 +30,30 @@ __attribute__((noinline)) static long count_to(long rounds) {
 static pthread_barrier_t counted;
 static pthread_key_t key;
 
-UNSEEN static void *ends(void *unused) {
+UNSEEN static void* ends(void* unused) {
   count_to(kRounds);
   return unused;
 }
 
-UNSEEN static void *stays(void *unused) {
+UNSEEN static void* stays(void* unused) {
   count_to(kRounds);
   pthread_barrier_wait(&counted);
   for (;;) pause();
   return unused;
 }
 
-UNSEEN static void in_destructor(void *value) {
+UNSEEN static void in_destructor(void* value) {
   count_to(kRounds);
   if (value == &counted) pthread_setspecific(key, &key); /* once more */
 }
 
-UNSEEN static void *has_destructor(void *unused) {
+UNSEEN static void* has_destructor(void* unused) {
   count_to(kRounds);
   pthread_setspecific(key, &counted);
   return unused;
 }
 
-UNSEEN static void run(void *(*routine)(void *), int count) {
+UNSEEN static void run(void* (*routine)(void*), int count) {
   pthread_t threads[kThreads];
   for (int i = 0; i < count; ++i) pthread_create(&threads[i], 0, routine, 0);
   for (int i = 0; i < count; ++i) pthread_join(threads[i], 0);
@@ -68,8 +69,8 @@ UNSEEN static void start_staying(int count) {
   pthread_barrier_wait(&counted);
 }
 
-UNSEEN int main(int argc, char **argv) {
-  const char *const how = argc > 1 ? argv[1] : "";
+UNSEEN int main(int argc, char** argv) {
+  const char* const how = argc > 1 ? argv[1] : "";
   const int count = argc > 2 ? atoi(argv[2]) : kThreads;
   long passes = (long)count * kRounds;
   setvbuf(stdout, 0, _IONBF, 0);
