@@ -244,6 +244,12 @@ class Paths(SamplerCase):
             self.assertEqual(frame["found_by"], "all blocks")
             readings = [frame["partial"], *frame["other_readings"]]
             self.assertIn(ids(right["partial"]), [ids(reading) for reading in readings])
+        # The text has a few of those that differ in their lines.
+        text = run(TELLTALE, "paths", core, "--program", metadata).stdout
+        counts = [int(count) for count in re.findall(r"     (\d+) readings are consistent", text)]
+        self.assertGreater(max(counts), 4)
+        self.assertIn(f"{max(counts)} readings are consistent with the point where it stopped; these are 4 of them, --json has all\n", text)
+        self.assertEqual(text.count("   > then"), sum(min(count, 4) for count in counts) + len(expected) - len(counts))
 
     def test_a_program_that_is_not_the_core_files_is_refused(self):
         core = crash(self.path("core"), self.walk(RELEASES[0], "-O0"), self.path("trace"), 1, 20)

@@ -27,6 +27,9 @@
 namespace telltale {
 namespace {
 
+// Code between the cases of a large switch can be on the way to any of them.
+constexpr size_t kReadingsShown = 4;
+
 using Reading = PathHistory::Reading;
 using Decoded = FramePaths::Decoded;
 
@@ -117,9 +120,13 @@ class TextWriter {
     }
     write_completed(frame, decoded, 0, shown);
     if (readings.size() > 1) {
-      print("     {} readings are consistent with the point where it stopped\n", readings.size());
+      print("     {} readings are consistent with the point where it stopped{}\n", readings.size(),
+            readings.size() > kReadingsShown
+                ? fmt::format("; these are {} of them, --json has all", kReadingsShown)
+                : "");
     }
-    for (const Reading& reading : readings) {
+    for (const Reading& reading :
+         std::span(readings).first(std::min(readings.size(), kReadingsShown))) {
       write_completed(frame, decoded, shown, reading.completed);
       print("   > then{}\n",
             reading.between_updates ? " (stopped while the record was being updated)" : "");
