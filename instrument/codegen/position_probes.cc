@@ -78,10 +78,10 @@ char ReplacePositions::ID = 0;
 }  // namespace
 
 void replace_positions_by_probes([[maybe_unused]] const llvm::Module& module) {
-  static const llvm::RegisterPass<ReplacePositions> pass("telltale-positions",
-                                                         "telltale: positions become probes");
+  static const llvm::RegisterPass<ReplacePositions> kPass("telltale-positions",
+                                                          "telltale: positions become probes");
 #if LLVM_VERSION_MAJOR > 19
-  static const llvm::RegisterTargetPassConfigCallback callback(
+  static const llvm::RegisterTargetPassConfigCallback kCallback(
       [](llvm::TargetMachine&, llvm::PassManagerBase&, llvm::TargetPassConfig* passes) {
         passes->insertPass(&llvm::VirtRegRewriterID, &ReplacePositions::ID);
       });

@@ -50,7 +50,7 @@ export async function withPage({payload, file, hash = '', size = kDesktop, schem
   const problems = [];
   try {
     const page = await context.newPage();
-    page.setDefaultTimeout(20000);
+    page.setDefaultTimeout(120000);  // for a page that hangs; large ones take long beside other work
     const address = pathToFileURL(file ?? fileOf(payload)).href;
     // Ignores the browser's advice about reading pixels back.
     const isOurs = text => text.startsWith('Canvas2D: Multiple readback');
