@@ -41,6 +41,21 @@ inline const char* scheme_name(Scheme scheme) {
 inline unsigned scheme_arity(Scheme scheme) {
   return sampler::kSchemes[static_cast<std::size_t>(scheme)].counters;
 }
+// Does an observation only increment one of the site's counters? Pairs of an assignment do, too,
+// but are observed together.
+constexpr bool only_counts(Scheme scheme) {
+  switch (scheme) {
+    case Scheme::kCoverage:
+    case Scheme::kBranches:
+    case Scheme::kFunctionEntries:
+    case Scheme::kReturns:
+    case Scheme::kFloatKinds:
+    case Scheme::kFunReentries:
+      return true;
+    default:
+      return false;
+  }
+}
 // One line for --help.
 const char* scheme_help(Scheme scheme);
 

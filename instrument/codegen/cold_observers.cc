@@ -28,19 +28,12 @@ bool has_narrow_pairs(const llvm::CallInst& call, const Mark& mark, bool is_sign
 
 void ColdObservers::emit(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                          llvm::Value* bank) {
-  switch (mark.scheme) {
-    case Scheme::kScalarPairs:
-      if (!mark.sites.empty()) emit_pairs(at, call, mark, bank);
-      return;
-    case Scheme::kCoverage:
-    case Scheme::kBranches:
-    case Scheme::kFunctionEntries:
-    case Scheme::kReturns:
-    case Scheme::kFloatKinds:
-    case Scheme::kFunReentries:
-      return emit_counts(at, call, mark, bank);
-    default:
-      for (unsigned i = 0; i < mark.sites.size(); ++i) observations_.emit(at, call, mark, i);
+  if (mark.scheme == Scheme::kScalarPairs) {
+    if (!mark.sites.empty()) emit_pairs(at, call, mark, bank);
+  } else if (only_counts(mark.scheme)) {
+    emit_counts(at, call, mark, bank);
+  } else {
+    for (unsigned i = 0; i < mark.sites.size(); ++i) observations_.emit(at, call, mark, i);
   }
 }
 

@@ -8,18 +8,7 @@ namespace telltale::instrument {
 unsigned thread_slot_stride(const CounterTables& tables, Scheme scheme, unsigned rows) {
   const Options& options = tables.options();
   if (!options.threads || options.sample || !can_count_inline(tables)) return 0;
-  switch (scheme) {
-    case Scheme::kScalarPairs:
-    case Scheme::kCoverage:
-    case Scheme::kBranches:
-    case Scheme::kFunctionEntries:
-    case Scheme::kReturns:
-    case Scheme::kFloatKinds:
-    case Scheme::kFunReentries:
-      break;
-    default:
-      return 0;
-  }
+  if (scheme != Scheme::kScalarPairs && !only_counts(scheme)) return 0;
   constexpr unsigned kCounters = kThreadSlotAlignment / sizeof(std::uint64_t);
   return (rows * scheme_arity(scheme) + kCounters - 1) / kCounters * kCounters;
 }
