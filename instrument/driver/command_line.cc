@@ -60,6 +60,7 @@ struct Parts {
   std::string language;  // of -x, for the files that follow; empty for none
   bool links = true;
   bool has_input = false;
+  std::string representation;  // the first input in LLVM's own language; empty for none
   bool only_headers = true;  // all inputs so far are headers
   bool is_static = false;    // the program needs no dynamic linker
   bool is_library = false;   // a shared object
@@ -74,6 +75,11 @@ bool is_header(const std::string& file, const std::string& language) {
   if (!language.empty()) return language.ends_with("-header");
   return std::any_of(kHeaderEndings.begin(), kHeaderEndings.end(),
                      [&](std::string_view ending) { return file.ends_with(ending); });
+}
+
+// The plugin instruments C and C++ while clang compiles them.
+bool is_representation(const std::string& file, const std::string& language) {
+  return language.empty() ? file.ends_with(".bc") || file.ends_with(".ll") : language == "ir";
 }
 
 // The linker uses the runtime only if an object needs it. The words are passed with -Xlinker, since
@@ -147,6 +153,8 @@ void take_word(const std::string& word, Parts& parts) {
   if (word == "-" || !word.starts_with("-")) {
     parts.has_input = true;
     parts.only_headers = parts.only_headers && is_header(word, parts.language);
+    if (parts.representation.empty() && is_representation(word, parts.language))
+      parts.representation = word;
   }
   if (word.starts_with("-x")) take_language(word.substr(2), parts);
   parts.clang.push_back(word);
@@ -284,6 +292,11 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
       result.warnings.emplace_back(
           "-save-temps is ignored: instrumented code cannot be compiled in its steps; -E and -S "
           "write what it would keep");
+    }
+    if (!parts.representation.empty()) {
+      result.warnings.push_back(parts.representation +
+                                " is not instrumented here: only C and C++ are, when they are "
+                                "compiled to LLVM's representation");
     }
     if (parts.threads_by_clang && !parts.threads_given) parts.sampler.emplace_back("-fthreads");
     std::vector<std::string> words{"-fplugin=" + installation.plugin};

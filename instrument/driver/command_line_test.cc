@@ -1,4 +1,5 @@
-// Which inputs are headers, which are compiled without the runtime.
+// Which inputs are headers, which are compiled without the runtime, or LLVM's representation, which
+// is not instrumented.
 #include "command_line.h"
 
 #include <gtest/gtest.h>
@@ -32,6 +33,21 @@ TEST(CommandLine, LanguageHoldsForFilesBehindIt) {
   EXPECT_FALSE(links_runtime({"shapes.h", "-x", "c"}));
   EXPECT_FALSE(links_runtime({"-x", "c++-header", "shapes", "-x", "none", "other.h"}));
   EXPECT_TRUE(links_runtime({"-x", "c++-header", "shapes", "-x", "none", "user.cc"}));
+}
+
+std::size_t warnings_of(const std::vector<std::string>& words) {
+  return rewrite(words, {"clang-19", "/plugin.so", "/library", 19}).warnings.size();
+}
+
+TEST(CommandLine, InputThatIsNotInstrumentedIsNamed) {
+  const CommandLine line = rewrite({"-fsampler-scheme=branches", "-c", "user.c", "old.bc", "x.ll"},
+                                   {"clang-19", "/plugin.so", "/library", 19});
+  ASSERT_EQ(line.warnings.size(), 1U);
+  EXPECT_TRUE(line.warnings[0].starts_with("old.bc is not instrumented"));
+  EXPECT_EQ(warnings_of({"-fsampler-scheme=branches", "-c", "-x", "ir", "code"}), 1U);
+  EXPECT_EQ(warnings_of({"-fsampler-scheme=branches", "-c", "-x", "c", "code.ll"}), 0U);
+  EXPECT_EQ(warnings_of({"-fsampler-scheme=branches", "code.s", "code.o"}), 0U);
+  EXPECT_EQ(warnings_of({"-c", "old.bc"}), 0U);
 }
 
 }  // namespace
