@@ -61,9 +61,9 @@ struct Parts {
   bool links = true;
   bool has_input = false;
   std::string representation;  // the first input in LLVM's own language; empty for none
-  bool only_headers = true;  // all inputs so far are headers
-  bool is_static = false;    // the program needs no dynamic linker
-  bool is_library = false;   // a shared object
+  bool only_headers = true;    // all inputs so far are headers
+  bool is_static = false;      // the program needs no dynamic linker
+  bool is_library = false;     // a shared object
   bool has_libc = true;
   bool threads_given = false;
   bool threads_by_clang = false;

@@ -40,7 +40,13 @@ class CertainBlocks {
     for (uint32_t f = 0; f < evidence_.flags.size(); ++f) {
       for (uint32_t block = 0; block < evidence_.flags[f].size(); ++block) add_flags(f, block);
     }
-    while (!pending_.empty()) {
+    while (!pending_.empty() || !leaving_.empty()) {
+      if (!leaving_.empty()) {
+        const auto [function, block] = leaving_.back();
+        leaving_.pop_back();
+        conclude_end(function, block);
+        continue;
+      }
       const Entered entered = std::move(pending_.back());
       pending_.pop_back();
       conclude(entered);
@@ -116,10 +122,15 @@ class CertainBlocks {
     }
   }
 
-  // Some activation of the function left the block behind its last instruction.
+  // Some activation of the function left the block behind its last instruction. What follows is
+  // concluded later: calls may be nested too deeply for the stack.
   void leave(uint32_t function, uint32_t block) {
     if (left_[function][block]) return;
     left_[function][block] = true;
+    leaving_.emplace_back(function, block);
+  }
+
+  void conclude_end(uint32_t function, uint32_t block) {
     const ProgramFlow::Block& of = flow_.functions[function].blocks[block];
     conclude_calls(of.calls, !of.may_resume);
     std::vector<uint32_t> next;
@@ -199,6 +210,7 @@ class CertainBlocks {
   std::vector<bool> was_called_;                  // by function
   std::vector<bool> was_traced_back_;             // by function
   std::vector<Entered> pending_;
+  std::vector<std::pair<uint32_t, uint32_t>> leaving_;  // functions and blocks
 };
 
 std::vector<std::vector<std::vector<Ran>>> frames_of(const PossibleBlocks& possible,

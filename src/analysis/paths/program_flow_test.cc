@@ -84,6 +84,20 @@ TEST(ProgramFlow, ACallThatReturnedRanWhatEveryWayToTheReturnPasses) {
   EXPECT_EQ(ran.functions[1], (Answers{kYes, kMaybe, kMaybe, kYes}));
 }
 
+TEST(ProgramFlow, CallsThatReturnedMayBeNestedDeeply) {
+  constexpr uint32_t kFunctions = 200'000;
+  ProgramFlow flow;
+  flow.functions.push_back(
+      {.blocks = {{.calls = {call_of(1), call_of(0)}, .returns = true}}, .is_start = true});
+  for (uint32_t f = 1; f <= kFunctions; ++f) {
+    auto& block = flow.functions.emplace_back().blocks.emplace_back();
+    block.returns = true;
+    if (f < kFunctions) block.calls = {call_of(f + 1)};
+  }
+  const auto ran = blocks_of_program(flow, evidence_of(flow, {frame_in(0, 0, 1)}));
+  for (uint32_t f = 0; f <= kFunctions; ++f) ASSERT_EQ(ran.functions[f], Answers{kYes}) << f;
+}
+
 TEST(ProgramFlow, AFlagThatIsNotSetRulesOutTheCallItself) {
   ProgramFlow flow = two_branches();
   ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});

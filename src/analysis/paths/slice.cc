@@ -47,6 +47,7 @@ class Slicer {
         const auto next = nodes_.next();
         if (!next) break;
         visit(next->first, next->second);
+        finish_searches();
       }
     }
     if (work_ >= kMostWork) slice_.notes.insert(Slice::Note::too_long);
@@ -56,6 +57,24 @@ class Slicer {
   }
 
  private:
+  // One search leads to others, as deep as the stack and the program's calls: they wait for each
+  // other in lists.
+  struct Search {
+    Point from;
+    SliceTarget target;
+    Cause cause;
+  };
+  struct Parameter {
+    uint32_t activation;
+    SliceTarget target;
+    Cause cause;
+  };
+  struct Pass {
+    uint32_t function;
+    SliceTarget target;
+    Cause cause;
+  };
+
   // The steps of the innermost frame at the line where it stopped, and all calls of the stack.
   void add_stop() {
     for (const Point& at : stack_.stops_of(0))
@@ -226,14 +245,38 @@ class Slicer {
 
   // Searches, backward from before a point, for steps that may write a target.
   void look_for(const Point& from, const SliceTarget& target, const Cause& cause) {
-    struct Search {
+    searches_.push_back({from, target, cause});
+  }
+
+  void finish_searches() {
+    while (work_ < kMostWork) {
+      if (!searches_.empty()) {
+        const Search next = std::move(searches_.back());
+        searches_.pop_back();
+        search(next.from, next.target, next.cause);
+      } else if (!parameters_.empty()) {
+        const Parameter next = std::move(parameters_.back());
+        parameters_.pop_back();
+        leave_with_parameter(next);
+      } else if (!passes_.empty()) {
+        const Pass next = std::move(passes_.back());
+        passes_.pop_back();
+        pass_to_callers(next);
+      } else {
+        return;
+      }
+    }
+  }
+
+  void search(const Point& from, const SliceTarget& target, const Cause& cause) {
+    struct Place {
       Point at;
       SliceTarget target;
     };
-    std::vector<Search> pending = {{from, target}};
+    std::vector<Place> pending = {{from, target}};
     if (stack_.evidence().others_write && target.is_shared) look_everywhere(target, cause);
     while (!pending.empty() && work_ < kMostWork) {
-      const Search search = pending.back();
+      const Place search = pending.back();
       pending.pop_back();
       const uint32_t index = search.at.activation;
       bool is_hidden = false;
@@ -332,7 +375,10 @@ class Slicer {
   void leave(uint32_t index, const SliceTarget& target, const Cause& cause) {
     if (target.kind == SliceTarget::Kind::local || target.kind == SliceTarget::Kind::foreign)
       return;
-    if (stack_.is_frame(index)) return leave_frame(index, target, cause);
+    if (stack_.is_frame(index)) {
+      if (left_frames_.emplace(index, target).second) leave_frame(index, target, cause);
+      return;
+    }
     const uint32_t function = stack_.function_of(index);
     if (!entered_[function].emplace(target, cause).second) return;
     if (all_calls_[function]) return look_everywhere(target, cause);
@@ -412,10 +458,13 @@ class Slicer {
   void look_for_parameter(uint32_t index, uint32_t parameter, const Cause& cause) {
     const SliceTarget target{
         .kind = SliceTarget::Kind::parameter, .is_shared = false, .index = parameter};
-    if (!searched_.add(index, 0, target)) return;
-    if (stack_.is_frame(index) || !all_calls_[stack_.function_of(index)])
-      return leave(index, target, cause);
-    pass_everywhere(stack_.function_of(index), target, cause);
+    if (searched_.add(index, 0, target)) parameters_.push_back({index, target, cause});
+  }
+  void leave_with_parameter(const Parameter& of) {
+    const uint32_t function = stack_.function_of(of.activation);
+    if (stack_.is_frame(of.activation) || !all_calls_[function])
+      return leave(of.activation, of.target, of.cause);
+    pass_everywhere(function, of.target, of.cause);
   }
 
   // Steps of the whole program that may write the target, in any order.
@@ -445,16 +494,25 @@ class Slicer {
   }
 
   void pass_everywhere(uint32_t function, const SliceTarget& target, const Cause& cause) {
-    if (target.kind != SliceTarget::Kind::parameter) return look_everywhere(target, cause);
-    stack_.for_each_step(
-        [&](uint32_t f, uint32_t block, const FunctionData::Step& step, uint32_t i) {
-          ++work_;
-          if (!step.call) return;
-          if (!stack_.effects().may_call(f, block, *step.call, function)) return;
-          call_from_everywhere(f);
-          for (const Point& at : stack_.points_of(f, block, i))
-            pass_argument(function, stack_.is_known_callee(at, function), at, target.index, cause);
-        });
+    if (target.kind != SliceTarget::Kind::parameter ||
+        passed_everywhere_.insert({function, target.index}).second)
+      passes_.push_back({function, target, cause});
+  }
+  // The arguments of all calls that may lead to the function.
+  void pass_to_callers(const Pass& what) {
+    if (what.target.kind != SliceTarget::Kind::parameter)
+      return look_everywhere(what.target, what.cause);
+    const auto pass = [&](uint32_t f, uint32_t block, const FunctionData::Step& step, uint32_t i) {
+      ++work_;
+      if (!stack_.effects().may_call(f, block, *step.call, what.function)) return;
+      call_from_everywhere(f);
+      for (const Point& at : stack_.points_of(f, block, i)) {
+        pass_argument(what.function, stack_.is_known_callee(at, what.function), at,
+                      what.target.index, what.cause);
+      }
+    };
+    for (const uint32_t caller : stack_.effects().callers(what.function))
+      stack_.for_each_call_of(caller, pass);
   }
 
   SliceStack stack_;
@@ -468,10 +526,16 @@ class Slicer {
   std::set<SliceTarget> unknown_targets_;  // that were looked for in these
   std::set<uint32_t> unknown_results_;     // functions of these whose results are used
   std::set<std::pair<Point, SliceTarget>> left_at_;
+  std::set<std::pair<uint32_t, SliceTarget>> left_frames_;
   std::map<uint32_t, std::set<Point>> sites_;                 // by function
   std::map<uint32_t, std::map<SliceTarget, Cause>> entered_;  // by function
   std::vector<bool> all_calls_;                               // by function
   std::set<SliceTarget> everywhere_;
+  std::set<std::pair<uint32_t, uint32_t>> passed_everywhere_;  // function and parameter
+  // Still to be done; the last ones first.
+  std::vector<Search> searches_;
+  std::vector<Parameter> parameters_;
+  std::vector<Pass> passes_;
   Slice slice_;
 };
 

@@ -1,6 +1,7 @@
 #include "analysis/paths/slice_effects.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace telltale {
@@ -207,6 +208,16 @@ bool SliceEffects::may_call(uint32_t function, uint32_t block, const FunctionDat
   const auto& known = callees(function, block, call);
   return std::ranges::find(known, callee) != known.end() ||
          (is_callable_[callee] && !called_back(function, block, call).empty());
+}
+
+std::vector<uint32_t> SliceEffects::callers(uint32_t function) const {
+  std::vector<uint32_t> all = callers_[function];
+  // The number of all callable functions together stands for unknown code.
+  std::erase(all, all_callable());
+  if (!is_callable_[function]) return all;
+  std::vector<uint32_t> both;
+  std::ranges::set_union(all, callers_[all_callable()], std::back_inserter(both));
+  return both;
 }
 
 bool SliceEffects::is_opaque(uint32_t function, uint32_t block,

@@ -53,6 +53,8 @@ class SliceEffects {
   // Whether the call may lead to activations of `callee`.
   [[nodiscard]] bool may_call(uint32_t function, uint32_t block, const FunctionData::Call& call,
                               uint32_t callee) const;
+  // Functions with calls that may lead to activations of `function`, in order.
+  [[nodiscard]] std::vector<uint32_t> callers(uint32_t function) const;
   // Whether the call may lead to code without data flow.
   [[nodiscard]] bool is_opaque(uint32_t function, uint32_t block,
                                const FunctionData::Call& call) const;

@@ -18,6 +18,18 @@ SliceActivation& SliceStack::activation(uint32_t index) {
   return *found;
 }
 
+const std::vector<std::pair<uint32_t, uint32_t>>& SliceStack::calls_of(uint32_t function) {
+  const auto [known, is_new] = calls_.try_emplace(function);
+  if (!is_new || data_[function] == nullptr) return known->second;
+  for (uint32_t block = 0; block < data_[function]->blocks.size(); ++block) {
+    if (!effects_.may_have_run(function, block)) continue;
+    const auto& steps = data_[function]->blocks[block].steps;
+    for (uint32_t i = 0; i < steps.size(); ++i)
+      if (steps[i].call) known->second.emplace_back(block, i);
+  }
+  return known->second;
+}
+
 const std::vector<SlicePoint>& SliceStack::stops_of(uint32_t frame) {
   const auto [known, is_new] = stops_.try_emplace(frame);
   std::vector<SlicePoint>& best = known->second;

@@ -95,16 +95,24 @@ class SliceStack {
       }
     }
   }
+  // The same for the calls of a function.
+  template <typename Use>
+  void for_each_call_of(uint32_t f, const Use& use) {
+    for (const auto& [block, i] : calls_of(f)) use(f, block, data_[f]->blocks[block].steps[i], i);
+  }
 
  private:
+  // Blocks and steps; empty without data flow.
+  const std::vector<std::pair<uint32_t, uint32_t>>& calls_of(uint32_t function);
   uint32_t rank_of_stop(uint32_t frame, uint32_t visit, const Step& step);
 
   const ProgramFlow& flow_;
   const Data& data_;
   const SliceEvidence& evidence_;
   SliceEffects effects_;
-  std::vector<std::unique_ptr<SliceActivation>> activations_;  // once they are needed
-  std::map<uint32_t, std::vector<SlicePoint>> stops_;          // by frame
+  std::vector<std::unique_ptr<SliceActivation>> activations_;             // once they are needed
+  std::map<uint32_t, std::vector<SlicePoint>> stops_;                     // by frame
+  std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> calls_;  // by function
 };
 
 }  // namespace telltale

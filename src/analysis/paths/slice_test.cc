@@ -244,5 +244,43 @@ TEST(Slice, OtherThreadsMayWriteAtAnyTime) {
   EXPECT_EQ(reader.lines(evidence), (Lines{1, 2, 10}));
 }
 
+// Each function calls the next one; the last writes what `main` reads. Following them one inside
+// the other would need more than a thread's stack.
+TEST(Slice, CallsMayBeNestedDeeply) {
+  constexpr uint32_t kFunctions = 60'000;
+  SmallProgram program;
+  for (uint32_t f = 0; f <= kFunctions; ++f) {
+    std::vector<Step> steps;
+    if (f == kFunctions) steps = {writes(9, all_of(kGlobal))};
+    if (f < kFunctions) steps = {{.kind = StepKind::call, .line = 2, .call = FunctionData::Call{}}};
+    if (f == 0) steps.push_back(writes(3, all_of(kB), {some_of(kGlobal)}));
+    std::vector<ProgramFlow::Call> calls;
+    if (f < kFunctions) calls = {{.callees = {f + 1}, .is_known = true}};
+    program.add({{.calls = std::move(calls), .returns = true}}, {std::move(steps)});
+  }
+  EXPECT_EQ(program.lines(program.stopped_at(0, 3)), (Lines{2, 3, 9}));
+}
+
+// A stack that overflowed: each activation reads memory, which any caller may have written, and
+// passes its parameter on. The work must not grow with the square of the number of frames.
+TEST(Slice, StacksMayBeDeep) {
+  constexpr size_t kFrames = 30'000;
+  SmallProgram program;
+  Step call = {.kind = StepKind::call, .line = 2, .call = FunctionData::Call{}};
+  call.call->arguments = {{.values = {0}, .contents = {some_of(kMemory)}, .addresses = {}}};
+  program.add({{.calls = {{.callees = {0}, .is_known = true}}, .returns = true}},
+              {{writes(1, some_of(kMemory), {some_of(kMemory)}), call}}, 1);
+  SliceEvidence evidence = program.stopped_at(0, 2);
+  evidence.frames[0].is_in_call = true;
+  evidence.frames.resize(kFrames, evidence.frames[0]);
+  evidence.frames[0].is_in_call = false;
+  const Slice slice = program.slice(evidence);
+  EXPECT_FALSE(slice.notes.contains(Slice::Note::too_long));
+  std::set<size_t> frames;
+  for (const Slice::Step& step : slice.steps)
+    if (step.frame) frames.insert(*step.frame);
+  EXPECT_EQ(frames.size(), kFrames);
+}
+
 }  // namespace
 }  // namespace telltale
