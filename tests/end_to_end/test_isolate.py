@@ -163,6 +163,17 @@ class IsolateTest(StudyCase):
             self.assertEqual(len(result.get("relatedLocations", [])), len(row["same"]))
             self.assertIn(row["predicate"], result["message"]["text"])
 
+    def test_sarif_escapes_names_of_files(self):
+        source = self.folder / "AZ az09-._~ %25.c"
+        source.write_text("#include <stdlib.h>\nint main(int n, char** words) {\n  if (n > 1 && atoi(words[1]) % 2) abort();\n  return 0;\n}\n")
+        program = build(self.folder / "odd", RELEASES[-1], "-frelative-paths", *SCHEMES, source.name, cwd=self.folder)
+        study = self.study("odd")
+        done = telltale("run", "-q", "--study", study, "--times", 20, "--", program, "{}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        (run,) = json.loads(telltale("isolate", study, "--sarif").stdout)["runs"]
+        places = {result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] for result in run["results"]}
+        self.assertEqual(places, {"AZ%20az09-._~%20%2525.c"})
+
     def test_the_page(self):
         study = self.studies[1]
         page = self.folder / "page.html"

@@ -54,6 +54,13 @@ class RunStacktrackTest(unittest.TestCase):
         self.assertIn("telltale: recorded ", done.stderr)
         self.assertEqual(len(list(place.glob("*.tlg"))), 1)
 
+    def test_programs_get_the_environment_of_their_caller(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        done = telltale("run", "--stacktrack", "-o", "mine.tlg", "--", "sh", "-c", f"{self.program}; echo $OF_THE_CALLER", cwd=place,
+                        environment={"OF_THE_CALLER": "kept"})
+        self.assertTrue(done.stdout.endswith("kept\n"), done.stdout)
+        self.assertTrue((place / "mine.tlg").exists(), done.stderr)
+
     def test_what_a_shell_starts_is_recorded(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
         done = telltale("run", "--", "bash", "-c", f"{self.program}; true", cwd=place)

@@ -94,6 +94,23 @@ class StudyFuzzTest(StudyCase):
         self.assertGreater(len(inputs[0]), 40)
         self.assertEqual(len(set(inputs[0].values())), len(inputs[0]), "no input is run twice")
 
+    def test_mutations_do_not_depend_on_which_run_fails_first(self):
+        # The first input fails last.
+        source = self.folder / "slow_first.c"
+        source.write_text("#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
+                          "int main(int n, char** words) {\n  if (getc(fopen(words[1], \"r\")) == 'a') sleep(1);\n  abort();\n}\n")
+        program = build(self.folder / "slow_first", RELEASES[-1], *SCHEMES, source)
+        inputs = self.folder / "ordered"
+        inputs.mkdir()
+        for word in "abcd":
+            (inputs / word).write_text(word + "\n")
+        made = []
+        for jobs in (1, 2):
+            study = self.study(str(jobs))
+            self.fuzz(inputs, "--jobs", jobs, "--mutations", 40, "--seed", 1, "-q", "-o", study, "--", program, "@@")
+            made.append({path.name: path.read_bytes() for path in (study / "inputs").iterdir()})
+        self.assertEqual(*made)
+
     def afl(self, name, *instances):
         folder = self.study(name)
         for i, instance in enumerate(instances):
