@@ -29,16 +29,16 @@ RELATED = {
     "src/formats/csi": ["unit:formats_csi", "replay:csi_path_metadata", "unit:import", "script:test_paths"],
     "src/import/csi": ["unit:import", "replay:core_file", "replay:debugger_text", "script:test_paths",
                        "script:test_paths_without_dwarf", "script:test_frame_coverage", "script:test_program_blocks",
-                       "script:test_path_sources", "script:test_debugger_text"],
+                       "script:test_path_sources", "script:test_debugger_text", "script:test_slice"],
     "src/analysis/isolation": ["unit:analysis", "script:test_isolate_builds", "script:test_isolate",
                                "script:test_isolate_calls", "script:test_isolate_values"],
     "src/collect": ["unit:collect", "replay:collect", "script:test_collect_forms", "script:test_collect_requests",
                     "script:test_collect_store", "script:test_collect_send", "script:test_collect_reliability",
-                    "script:test_collect_pages", "script:test_network_program"],
+                    "script:test_collect_pages", "script:test_network_program", "script:test_spark"],
     "src/report/paths": ["unit:report", "script:test_paths", "script:test_coverage", "script:test_path_pages",
                          "script:test_program_blocks"],
     "src/analysis/paths": ["unit:analysis", "script:test_paths", "script:test_program_blocks", "script:test_coverage",
-                           "script:test_isolate_paths"],
+                           "script:test_isolate_paths", "script:test_slice"],
     "src/cli/study": ["script:test_study", "script:test_study_paths", "script:test_isolate", "unit:cli",
                       "script:test_study_fuzz", "script:test_crash_clusters", "script:test_isolate_builds",
                       "script:test_isolate_labels", "script:test_isolate_paths", "script:test_collect_store"],
@@ -84,9 +84,11 @@ RELATED = {
 RECORDERS = ["stacktrack", "stacktrack_shared", "xray_recorder", "xray_recorder_shared"]
 # What scripts run besides the program itself.
 SCRIPT_TARGETS = {"test_reliability": ["write_samples", "mutation_driver"], "test_reliability_names": ["write_samples"],
-                  "test_views": ["make_trace"], "test_stacktrack": RECORDERS, "test_live": RECORDERS,
+                  "test_views": ["make_trace"], "test_stacktrack": [*RECORDERS, "mutation_driver"], "test_live": RECORDERS,
                   "test_control": [*RECORDERS, "telltale_json_schemas"], "test_control_refusals": RECORDERS,
-                  "test_json_schemas": ["telltale_duckdb"], "test_run": RECORDERS, "test_install": ["all"]}
+                  "test_json_schemas": ["telltale_duckdb"], "test_run": RECORDERS, "test_install": ["all"],
+                  "test_reliability_mutations": ["mutation_driver"],
+                  "test_sampler_reliability": ["telltale_compilers", "mutation_driver"]}
 # Scripts whose programs map more memory than a mutant may have, or set limits of their own.
 SETS_LIMITS = re.compile("flame_page|recorder|runtime|stacktrack_|sampler_(?!tools|answers)|path|isolate")
 FORMATS = sorted(path.parent.name for path in pathlib.Path(__file__).parents[2].glob("src/formats/*/CMakeLists.txt"))
