@@ -2,6 +2,7 @@
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -16,6 +17,11 @@ SCHEMES = ("scalar-pairs", "coverage", "branches", "bounds", "function-entries",
 CONCURRENT = tuple(f"-fsampler-scheme={name}" for name in ("data", "yields", "atoms", "atoms-rw", "compare-swap"))
 ALL = tuple(f"-fsampler-scheme={name}" for name in SCHEMES)
 TIMEOUT = 60
+
+# Shells start jobs in the background with these signals ignored, and programs would inherit that.
+for number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def run(*command, env=None, **options):

@@ -26,8 +26,6 @@ def line(text):
 class CrashPaths(SamplerCase):
     def setUp(self):
         super().setUp()
-        # Shells start jobs in the background with this signal ignored, and programs inherit that.
-        self.addCleanup(signal.signal, signal.SIGQUIT, signal.signal(signal.SIGQUIT, signal.SIG_DFL))
         self.program = build(self.path("crash_ways"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O1", "-pthread", SOURCE)
         self.file = self.path("paths")
 
