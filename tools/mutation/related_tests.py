@@ -129,6 +129,8 @@ class Tests:
             return ["web/page.html"]
         if name in SCRIPT_TARGETS:
             return ["telltale", *SCRIPT_TARGETS[name]]
+        if re.search(r"collect|network|spark", name):
+            return ["telltale", "telltale_collect_program", "telltale_compilers", "telltale_duckdb"]
         if re.search(r"recorder|stacktrack_", name):
             return ["telltale", *RECORDERS, "forbidden_calls", "stacktrack_programs"]
         if re.search(r"sampler_(?!tools|answers)|path|isolate", name):
