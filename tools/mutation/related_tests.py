@@ -87,7 +87,7 @@ SCRIPT_TARGETS = {"test_reliability": ["write_samples", "mutation_driver"], "tes
                   "test_views": ["make_trace"], "test_stacktrack": [*RECORDERS, "mutation_driver"], "test_live": RECORDERS,
                   "test_control": [*RECORDERS, "telltale_json_schemas"], "test_control_refusals": RECORDERS,
                   "test_json_schemas": ["telltale_duckdb"], "test_run": RECORDERS, "test_install": ["all"],
-                  "test_reliability_mutations": ["mutation_driver"],
+                  "test_reliability_mutations": ["mutation_driver"], "test_strict": ["write_samples"],
                   "test_sampler_reliability": ["telltale_compilers", "mutation_driver"]}
 # Scripts whose programs map more memory than a mutant may have, or set limits of their own.
 SETS_LIMITS = re.compile("flame_page|recorder|runtime|stacktrack_|sampler_(?!tools|answers)|path|isolate")
