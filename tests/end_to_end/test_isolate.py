@@ -11,6 +11,7 @@ import subprocess
 import unittest
 
 import sarif_schema
+from program_text import program_text
 from sampler_programs import RELEASES, SOURCE_DIR, build
 from study_case import PROGRAMS, SCHEMES, StudyCase, table, telltale
 
@@ -165,7 +166,7 @@ class IsolateTest(StudyCase):
 
     def test_sarif_escapes_names_of_files(self):
         source = self.folder / "AZ az09-._~ %25.c"
-        source.write_text("#include <stdlib.h>\nint main(int n, char** words) {\n  if (n > 1 && atoi(words[1]) % 2) abort();\n  return 0;\n}\n")
+        source.write_text(program_text("study/cases/odd_arguments.c"))
         program = build(self.folder / "odd", RELEASES[-1], "-frelative-paths", *SCHEMES, source.name, cwd=self.folder)
         study = self.study("odd")
         done = telltale("run", "-q", "--study", study, "--times", 20, "--", program, "{}")

@@ -97,8 +97,7 @@ class StudyFuzzTest(StudyCase):
     def test_mutations_do_not_depend_on_which_run_fails_first(self):
         # The first input fails last.
         source = self.folder / "slow_first.c"
-        source.write_text("#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\n"
-                          "int main(int n, char** words) {\n  if (getc(fopen(words[1], \"r\")) == 'a') sleep(1);\n  abort();\n}\n")
+        source.write_text(program_text("study/cases/slow_first.c"))
         program = build(self.folder / "slow_first", RELEASES[-1], *SCHEMES, source)
         inputs = self.folder / "ordered"
         inputs.mkdir()
