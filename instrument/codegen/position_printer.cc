@@ -85,9 +85,9 @@ class PositionEmitter {
       printer_.OutContext.clearDwarfLocSeen();
     const std::size_t changes = operands.size() / 2;  // as many places in memory as operands
     std::size_t change = 0;
-    // A machine block can consist of copies and reloads, with its position behind them. At that
-    // address the next block begins, and readers would take the position for that block's first. So
-    // it gets the address of its own block's beginning.
+    // A machine block can consist of copies and reloads followed by its position. The next block
+    // begins at that address, and readers would take the position for the first one of that block.
+    // The printer therefore emits the start address of the block that contains the position.
     const bool is_end = operands.empty() && has_only_code_before(marked);
     bool is_first = is_end && can_begin_its_block(marked);
     for (const std::uint64_t fields : positions) {

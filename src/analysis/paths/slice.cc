@@ -357,7 +357,7 @@ class Slicer {
   // A call that led to activations of a function outside the stack.
   void add_site(uint32_t function, const Point& at) {
     if (!sites_[function].insert(at).second) return;
-    const std::map<SliceTarget, Cause> known = entered_[function];
+    const std::map<SliceTarget, Cause>& known = entered_[function];
     for (const auto& [target, cause] : known) look_before_call(function, false, at, target, cause);
   }
 
@@ -365,7 +365,7 @@ class Slicer {
   void add_unknown_site(const Point& at) {
     if (!unknown_sites_.insert(at).second) return;
     for (const uint32_t function : stack_.effects().callable()) {
-      const std::map<SliceTarget, Cause> known = entered_[function];
+      const std::map<SliceTarget, Cause>& known = entered_[function];
       for (const auto& [target, cause] : known)
         look_before_call(function, false, at, target, cause);
     }
@@ -489,7 +489,7 @@ class Slicer {
   void call_from_everywhere(uint32_t function) {
     if (all_calls_[function]) return;
     all_calls_[function] = true;
-    const std::map<SliceTarget, Cause> known = entered_[function];
+    const std::map<SliceTarget, Cause>& known = entered_[function];
     for (const auto& [target, cause] : known) pass_everywhere(function, target, cause);
   }
 

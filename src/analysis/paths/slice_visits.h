@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <unordered_set>
+#include <unordered_map>
 #include <utility>
 
 #include "analysis/paths/slice_effects.h"
@@ -17,7 +17,11 @@ class SliceVisits {
   bool add(uint32_t activation, uint32_t visit, const SliceTarget& target) {
     const uint32_t number =
         targets_.try_emplace(target, static_cast<uint32_t>(targets_.size())).first->second;
-    return visits_.insert({uint64_t{activation} << 32U | visit, number}).second;
+    uint64_t& seen = visits_[{uint64_t{activation} << 32U | visit / 64, number}];
+    const uint64_t bit = uint64_t{1} << visit % 64;
+    const bool is_new = (seen & bit) == 0;
+    seen |= bit;
+    return is_new;
   }
 
  private:
@@ -28,7 +32,8 @@ class SliceVisits {
     }
   };
   std::map<SliceTarget, uint32_t> targets_;
-  std::unordered_set<std::pair<uint64_t, uint32_t>, Hash> visits_;
+  // A bit for each of 64 visits: searches reach most blocks of a function.
+  std::unordered_map<std::pair<uint64_t, uint32_t>, uint64_t, Hash> visits_;
 };
 
 }  // namespace telltale
