@@ -73,14 +73,14 @@ def text():
     return "".join(lines)
 
 
-def manifest():
-    """Simulates a build of 40,000 files in 200 libraries."""
+def manifest(libraries=200):
+    """Simulates a build of libraries of 200 files each."""
     lines = ["rule cc", "  command = cc -c $in -o $out", "rule ar", "  command = ar crs $out $in"]
-    for library in range(200):
+    for library in range(libraries):
         parts = [f"lib{library}/part{i}.o" for i in range(200)]
         lines += [f"build {part}: cc /dev/null" for part in parts]
         lines.append(f"build lib{library}.a: ar {' '.join(parts)}")
-    lines.append("build all: phony " + " ".join(f"lib{i}.a" for i in range(200)))
+    lines.append("build all: phony " + " ".join(f"lib{i}.a" for i in range(libraries)))
     return "\n".join(lines) + "\n"
 
 

@@ -1,5 +1,7 @@
 #include "codegen/countdowns.h"
 
+#include <vector>
+
 #include "codegen/cold_functions.h"
 #include "codegen/runtime_abi.h"
 
@@ -14,7 +16,7 @@ llvm::Function& Countdowns::sample_check_function() {
       module, "due", llvm::FunctionType::get(builder.getInt1Ty(), {builder.getPtrTy()}, false));
   builder.SetInsertPoint(&sample_check_function_->getEntryBlock());
   const llvm::FunctionCallee is_due =
-      without_aliasing(tables_.options().threads ? runtime::telltale_sampler_region_due_r_v1(module)
+      without_aliasing(tables_.options().threads ? runtime::telltale_sampler_region_due_r_v2(module)
                                                  : runtime::telltale_sampler_region_due_v1(module));
   llvm::Value* const result = builder.CreateCall(is_due, {sample_check_function_->getArg(0)});
   builder.CreateRet(builder.CreateICmpNE(result, builder.getInt32(0)));
@@ -29,8 +31,10 @@ llvm::Function& Countdowns::call_check_function() {
   call_check_function_ = make_cold_function(
       module, "turn", llvm::FunctionType::get(builder.getInt32Ty(), {builder.getPtrTy()}, false));
   builder.SetInsertPoint(&call_check_function_->getEntryBlock());
-  builder.CreateRet(builder.CreateCall(without_aliasing(runtime::telltale_sampler_turn_v1(module)),
-                                       {call_check_function_->getArg(0)}));
+  const llvm::FunctionCallee turn =
+      without_aliasing(tables_.options().threads ? runtime::telltale_sampler_turn_r_v1(module)
+                                                 : runtime::telltale_sampler_turn_v1(module));
+  builder.CreateRet(builder.CreateCall(turn, {call_check_function_->getArg(0)}));
   return *call_check_function_;
 }
 
@@ -52,22 +56,43 @@ llvm::Value* Countdowns::region_countdown(llvm::IRBuilderBase& at, llvm::Value* 
     region_countdown_ =
         tables_.make_variable(llvm::ConstantArray::get(type, countdowns), "countdown", false);
   }
-  if (threads) return at.CreateThreadLocalAddress(region_countdown_);
-  if (offset == nullptr) return region_countdown_;
-  return at.CreateInBoundsGEP(at.getInt8Ty(), region_countdown_, offset);
+  llvm::Value* const first = threads ? at.CreateThreadLocalAddress(region_countdown_)
+                                     : static_cast<llvm::Value*>(region_countdown_);
+  if (offset == nullptr) return first;
+  return at.CreateInBoundsGEP(at.getInt8Ty(), first, offset);
 }
 
 llvm::Value* Countdowns::emit_sample_check(llvm::IRBuilderBase& at, llvm::Value* countdown) {
   return call_cold(at, sample_check_function(), {countdown});
 }
 
-llvm::GlobalVariable* Countdowns::make_call_counter(const llvm::Function& function) {
-  const layout::CallCounter counter;
-  return call_counters_.emplace_back(tables_.make_variable(
-      counter.constant(tables_.module().getContext()), "turn." + function.getName(), false));
+bool Countdowns::can_count_calls() const {
+  const llvm::Module& module = tables_.module();
+  return !tables_.options().threads || module.getPICLevel() == llvm::PICLevel::NotPIC ||
+         module.getPIELevel() != llvm::PIELevel::Default;
 }
 
-llvm::Value* Countdowns::emit_call_check(llvm::IRBuilderBase& at, llvm::GlobalVariable* counter) {
+llvm::GlobalVariable* Countdowns::make_call_counters(std::size_t count) {
+  const layout::CallCounter counter;
+  llvm::Constant* const zero = counter.constant(tables_.module().getContext());
+  llvm::GlobalVariable* const counters = tables_.make_variable(
+      llvm::ConstantAggregateZero::get(llvm::ArrayType::get(zero->getType(), count)), "turns",
+      false);
+  if (tables_.options().threads)
+    counters->setThreadLocalMode(llvm::GlobalVariable::LocalExecTLSModel);
+  return counters;
+}
+
+llvm::Value* Countdowns::call_counter(llvm::IRBuilderBase& at, std::size_t index) {
+  if (call_counters_ == nullptr) call_counters_ = make_call_counters(0);
+  llvm::Value* const first = tables_.options().threads ? at.CreateThreadLocalAddress(call_counters_)
+                                                       : static_cast<llvm::Value*>(call_counters_);
+  if (index == 0) return first;
+  return at.CreateInBoundsGEP(at.getInt8Ty(), first,
+                              {at.getInt64(index * sizeof(abi::CallCounter))});
+}
+
+llvm::Value* Countdowns::emit_call_check(llvm::IRBuilderBase& at, llvm::Value* counter) {
   return call_cold(at, call_check_function(), {counter});
 }
 
@@ -75,21 +100,13 @@ llvm::Constant* Countdowns::unit_countdowns() const {
   return tables_.options().threads ? nullptr : region_countdown_;
 }
 
-llvm::Constant* Countdowns::merge_call_counters() {
-  if (call_counters_.empty()) return nullptr;
-  auto* const type =
-      llvm::ArrayType::get(call_counters_.front()->getValueType(), call_counters_.size());
-  llvm::GlobalVariable* const merged =
-      tables_.make_variable(llvm::ConstantAggregateZero::get(type), "turns", false);
-  llvm::Type* const i32 = llvm::Type::getInt32Ty(tables_.module().getContext());
-  for (std::size_t i = 0; i < call_counters_.size(); ++i) {
-    llvm::Constant* const indices[] = {llvm::ConstantInt::get(i32, 0),
-                                       llvm::ConstantInt::get(i32, i)};
-    call_counters_[i]->replaceAllUsesWith(
-        llvm::ConstantExpr::getInBoundsGetElementPtr(type, merged, indices));
-    call_counters_[i]->eraseFromParent();
-  }
-  return merged;
+llvm::GlobalVariable* Countdowns::define_call_counters() {
+  if (call_counters_ == nullptr) return nullptr;
+  llvm::GlobalVariable* const defined = make_call_counters(call_counter_count_);
+  defined->takeName(call_counters_);
+  call_counters_->replaceAllUsesWith(defined);
+  call_counters_->eraseFromParent();
+  return call_counters_ = defined;
 }
 
 }  // namespace telltale::instrument

@@ -85,8 +85,12 @@ CounterTable CounterTables::make_table(Scheme scheme, unsigned rows) {
   table.banks = observes_first_ && scheme != Scheme::kBounds ? 2 : 1;
   if (table.banks > 1) start = zeros(table.all_rows() * scheme_arity(scheme));
   table.copy_stride = thread_slot_stride(*this, scheme, rows);
-  if (table.copy_stride != 0)
+  table.has_thread_tallies = has_thread_tallies(*this, scheme);
+  if (table.copy_stride != 0) {
     start = zeros(std::uint64_t{table.copy_stride} * (abi::kThreadSlots + 2));
+  } else if (table.has_thread_tallies) {
+    start = zeros(2 * table.all_rows() * scheme_arity(scheme));
+  }
   table.counters = make_variable(start, name + ".counters", false);
   if (table.copy_stride != 0) table.counters->setAlignment(llvm::Align(kThreadSlotAlignment));
   if (options().timestamp_first) table.first = make_variable(zeros(rows), name + ".first", false);
@@ -181,6 +185,7 @@ llvm::Constant* CounterTables::scheme_tables() {
         .banks = i32(context, table.banks),
         .blocks = i32(context, table.blocks),
         .copy_stride = i32(context, table.copy_stride),
+        .tally_stride = i32(context, table.tally_stride),
         .tally_blocks = table.tally_blocks};
     entries.push_back(entry.constant(context));
   }

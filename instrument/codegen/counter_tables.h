@@ -30,7 +30,9 @@ struct CounterTable {
   llvm::GlobalVariable* tally_blocks = nullptr;
   unsigned blocks = 0;
   unsigned rows = 0;
-  unsigned copy_stride = 0;  // of copies for threads, in counters; 0: there are none (ThreadSlots)
+  unsigned copy_stride = 0;   // of copies for threads, in counters; 0: there are none (ThreadSlots)
+  unsigned tally_stride = 0;  // the same of tallies, in bytes
+  bool has_thread_tallies = false;  // threads have tallies of their own; see tally_stride
   unsigned banks = 1;  // 2: counters and tallies of first executions follow those of the sample
   [[nodiscard]] std::uint64_t all_rows() const { return std::uint64_t{rows} * banks; }
 };

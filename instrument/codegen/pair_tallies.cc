@@ -10,6 +10,7 @@
 #include "codegen/cold_functions.h"
 #include "codegen/inline_counters.h"
 #include "codegen/runtime_abi.h"
+#include "codegen/thread_slots.h"
 
 namespace telltale::instrument {
 namespace {
@@ -44,20 +45,33 @@ enum class Table : unsigned { kLess, kGreater, kObserved };
 // sites; then a check whether the tallies have to be flushed.
 class TallyEmitter {
  public:
-  TallyEmitter(llvm::Function& function, CounterTables& tables, llvm::Type* number, bool is_signed)
+  TallyEmitter(llvm::Function& function, CounterTables& tables, bool is_signed = false)
       : function_(function),
         table_(tables.of(Scheme::kScalarPairs)),
-        number_(number),
+        block_(function.getArg(0)),
         i64_(tables.i64()),
         i8_(llvm::Type::getInt8Ty(function.getContext())),
         less_(is_signed ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT),
         greater_(is_signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT),
         builder_(&function.getEntryBlock()) {}
 
-  // `guard` is a byte that is 1 while the function uses the tallies. A signal handler that
-  // interrupts it then calls `exact`, with the same parameters. If the handler does not return, the
-  // byte stays 1, and all later observations are counted so.
-  void emit_guard(llvm::GlobalVariable& guard, llvm::Function& exact) {
+  // Threads that have a slot use its tallies, the others call `exact`, with the same parameters.
+  void emit_choice_of_slot(CounterTables& tables, llvm::Function& exact) {
+    BasicBlock* const shares = make_block();
+    BasicBlock* const has_slot = make_block();
+    llvm::Value* const slot = emit_thread_slot(builder_, tables);
+    builder_.CreateCondBr(builder_.CreateICmpEQ(slot, builder_.getInt64(0)), shares, has_slot,
+                          unlikely());
+    builder_.SetInsertPoint(shares);
+    emit_call_of(exact);
+    builder_.SetInsertPoint(has_slot);
+    use_slot(slot);
+  }
+
+  // The byte that is 1 while the function uses the tallies. A signal handler that interrupts it
+  // then calls `exact`, with the same parameters. If the handler does not return, the byte stays 1,
+  // and all later observations are counted so.
+  void emit_guard(llvm::Value& guard, llvm::Function& exact) {
     guard_ = &guard;
     BasicBlock* const interrupts = make_block();
     BasicBlock* const entry = make_block();
@@ -67,20 +81,49 @@ class TallyEmitter {
     builder_.CreateCondBr(builder_.CreateICmpNE(before, builder_.getInt32(0)), interrupts, entry,
                           unlikely());
     builder_.SetInsertPoint(interrupts);
-    std::vector<llvm::Value*> arguments;
-    for (llvm::Argument& argument : function_.args()) arguments.push_back(&argument);
-    call_cold(builder_, exact, arguments);
-    builder_.CreateRetVoid();
+    emit_call_of(exact);
     builder_.SetInsertPoint(entry);
+  }
+
+  // With threads, if the slot is known.
+  llvm::Value* emit_state() {
+    return builder_.CreateGEP(
+        i8_, table_.tallies,
+        {builder_.CreateAdd(in_slot_, builder_.getInt64(table_.tally_stride - abi::kTallyBytes))});
+  }
+
+  // The whole body of the function that flushes a block.
+  void emit_flush(CounterTables& tables) {
+    llvm::Value* counters = table_.counters;
+    llvm::Value* first = table_.tallies;
+    llvm::Value* state = llvm::ConstantPointerNull::get(builder_.getPtrTy());
+    if (table_.has_thread_tallies) {
+      llvm::Value* const slot = emit_thread_slot(builder_, tables);
+      if (table_.copy_stride != 0)
+        counters = emit_in_thread_slot(builder_, tables, Scheme::kScalarPairs, counters, slot);
+      emit_offset_of(slot);
+      first = builder_.CreateGEP(i8_, first, {in_slot_});
+      state = emit_state();
+    }
+    builder_.CreateCall(
+        without_aliasing(runtime::telltale_sampler_add_up_v3(tables.module())),
+        {block_, first, table_.tally_blocks, counters, builder_.getInt32(table_.rows),
+         builder_.getInt32(table_.banks), state,
+         builder_.getInt32(table_.has_thread_tallies && table_.copy_stride == 0 ? 1 : 0)});
+    builder_.CreateRetVoid();
   }
 
   // The whole body: calls `compares`, of PairComparisons, to count in the counters.
   void emit_exact(llvm::Function& compares) {
+    llvm::Value* const number = emit_number();
+    llvm::Value* const bank = builder_.CreateURem(number, builder_.getInt64(table_.banks));
+    llvm::Value* const row = builder_.CreateAdd(
+        builder_.CreateMul(bank, builder_.getInt64(table_.rows)), emit_field(number, kRow));
     std::vector<llvm::Value*> arguments{
         builder_.CreateInBoundsGEP(
             i64_, table_.counters,
-            {builder_.CreateMul(emit_field(kRow), builder_.getInt64(abi::kPairCounters))}),
-        value(), emit_field(kSites)};
+            {builder_.CreateMul(row, builder_.getInt64(abi::kPairCounters))}),
+        value(), emit_field(number, kSites)};
     for (unsigned i = kLeading; i < function_.arg_size(); ++i)
       arguments.push_back(function_.getArg(i));
     call_cold(builder_, compares, arguments);
@@ -114,14 +157,15 @@ class TallyEmitter {
     BasicBlock* const entry = builder_.GetInsertBlock();
     BasicBlock* const loop = make_block();
     BasicBlock* const end = make_block();
-    llvm::Value* const operands = passing.make_array(builder_, function_, kLeading, number_);
-    llvm::Value* const sites = emit_field(kSites);
+    llvm::Type* const number = value()->getType();
+    llvm::Value* const operands = passing.make_array(builder_, function_, kLeading, number);
+    llvm::Value* const sites = emit_field(emit_number(), kSites);
     builder_.CreateBr(loop);
     builder_.SetInsertPoint(loop);
     llvm::PHINode* const site = builder_.CreatePHI(i64_, 2);
     site->addIncoming(builder_.getInt64(0), entry);
     llvm::Value* const right =
-        builder_.CreateLoad(number_, builder_.CreateGEP(number_, operands, {site}));
+        builder_.CreateLoad(number, builder_.CreateGEP(number, operands, {site}));
     const auto emit_increment = [&](Table table, llvm::Value* increment) {
       llvm::CallInst* const call = call_asm_without_aliasing(
           builder_, builder_.getVoidTy(), "addb $1, $0", "*m,qi,~{dirflag},~{fpsr},~{flags}",
@@ -150,7 +194,7 @@ class TallyEmitter {
     builder_.CreateCondBr(builder_.CreateICmpEQ(observations, builder_.getInt32(kMaxTally)), full,
                           done, unlikely());
     builder_.SetInsertPoint(full);
-    call_cold(builder_, make_flush(), {block()});
+    call_cold(builder_, make_flush(), {block_});
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);
     if (guard_ != nullptr) {
@@ -164,7 +208,22 @@ class TallyEmitter {
   static constexpr unsigned kLeading = 2;
   enum Field : unsigned { kRow, kSites, kFields = 3 };
 
-  [[nodiscard]] llvm::Argument* block() const { return function_.getArg(0); }
+  void emit_call_of(llvm::Function& exact) {
+    std::vector<llvm::Value*> arguments;
+    for (llvm::Argument& argument : function_.args()) arguments.push_back(&argument);
+    call_cold(builder_, exact, arguments);
+    builder_.CreateRetVoid();
+  }
+
+  void emit_offset_of(llvm::Value* slot) {
+    in_slot_ = builder_.CreateMul(builder_.CreateSub(slot, builder_.getInt64(1)),
+                                  builder_.getInt64(table_.tally_stride));
+  }
+  void use_slot(llvm::Value* slot) {
+    emit_offset_of(slot);
+    block_ = builder_.CreateGEP(i8_, block_, {in_slot_});
+  }
+
   [[nodiscard]] llvm::Argument* value() const { return function_.getArg(1); }
   BasicBlock* make_block() { return BasicBlock::Create(function_.getContext(), "", &function_); }
   llvm::MDNode* unlikely() {
@@ -174,19 +233,25 @@ class TallyEmitter {
 
   llvm::Value* in_block(Table table, llvm::Value* site) {
     return builder_.CreateGEP(
-        i8_, block(),
+        i8_, block_,
         {builder_.CreateAdd(site,
                             builder_.getInt64(static_cast<unsigned>(table) * abi::kTallySites))});
   }
 
-  // A field of the block's abi::TallyBlock, as an i64.
-  llvm::Value* emit_field(Field field) {
-    llvm::Value* const distance = builder_.CreateSub(builder_.CreatePtrToInt(block(), i64_),
-                                                     builder_.CreatePtrToInt(table_.tallies, i64_));
-    llvm::Value* const number = builder_.CreateUDiv(
-        distance, builder_.getInt64(std::uint64_t{abi::kTallyBytes} * table_.banks));
+  // Which block of all banks is the argument?
+  llvm::Value* emit_number() {
+    llvm::Value* const distance =
+        builder_.CreateSub(builder_.CreatePtrToInt(function_.getArg(0), i64_),
+                           builder_.CreatePtrToInt(table_.tallies, i64_));
+    return builder_.CreateUDiv(distance, builder_.getInt64(abi::kTallyBytes));
+  }
+
+  // A field of its abi::TallyBlock, as an i64.
+  llvm::Value* emit_field(llvm::Value* number, Field field) {
     llvm::Value* const index = builder_.CreateAdd(
-        builder_.CreateMul(number, builder_.getInt64(kFields)), builder_.getInt64(field));
+        builder_.CreateMul(builder_.CreateUDiv(number, builder_.getInt64(table_.banks)),
+                           builder_.getInt64(kFields)),
+        builder_.getInt64(field));
     return builder_.CreateZExt(
         builder_.CreateLoad(
             builder_.getInt32Ty(),
@@ -196,8 +261,9 @@ class TallyEmitter {
 
   llvm::Function& function_;
   const CounterTable& table_;
-  llvm::GlobalVariable* guard_ = nullptr;
-  llvm::Type* number_;
+  llvm::Value* block_;              // of this thread
+  llvm::Value* in_slot_ = nullptr;  // with threads: the offset of this thread's tallies
+  llvm::Value* guard_ = nullptr;
   llvm::Type* i64_;
   llvm::Type* i8_;
   CmpInst::Predicate less_;
@@ -208,7 +274,8 @@ class TallyEmitter {
 }  // namespace
 
 bool PairTallies::is_enabled() {
-  return can_count_inline(tables_) && !tables_.options().threads && operands_.has_vectors();
+  return can_count_inline(tables_) && operands_.has_vectors() &&
+         (!tables_.options().threads || tables_.of(Scheme::kScalarPairs).has_thread_tallies);
 }
 
 bool PairTallies::is_one(const llvm::Function& function) {
@@ -244,6 +311,13 @@ llvm::Value* PairTallies::emit_block(llvm::IRBuilderBase& at, std::uint64_t row,
 
 void PairTallies::finish() {
   if (blocks_.empty()) return;
+  define_tables();
+  for (std::size_t i = 0; i < functions_.size(); ++i) {
+    if (functions_[i].function != nullptr) define(functions_[i], (i & 1) != 0, (i & 2) != 0);
+  }
+}
+
+void PairTallies::define_tables() {
   CounterTable& scheme = table();
   llvm::LLVMContext& context = tables_.module().getContext();
   llvm::Type* const i8 = llvm::Type::getInt8Ty(context);
@@ -270,10 +344,16 @@ void PairTallies::finish() {
     entries.push_back(entry.constant(context));
   }
   scheme.blocks = static_cast<unsigned>(blocks.size());
+  std::uint64_t bytes = block_stride() * blocks.size();
+  if (scheme.has_thread_tallies) {
+    scheme.tally_stride =
+        static_cast<unsigned>(llvm::alignTo(bytes + abi::kTallyBytes, kThreadSlotAlignment));
+    bytes = std::uint64_t{scheme.tally_stride} * abi::kThreadSlots;
+  }
   llvm::GlobalVariable* const tallies = tables_.make_variable(
-      llvm::ConstantAggregateZero::get(llvm::ArrayType::get(i8, block_stride() * blocks.size())),
-      "tallies", false);
-  tallies->setAlignment(llvm::Align(abi::kTallyBytes));
+      llvm::ConstantAggregateZero::get(llvm::ArrayType::get(i8, bytes)), "tallies", false);
+  tallies->setAlignment(
+      llvm::Align(scheme.tally_stride != 0 ? kThreadSlotAlignment : abi::kTallyBytes));
   auto* const type = llvm::ArrayType::get(entries[0]->getType(), entries.size());
   llvm::GlobalVariable* const described =
       tables_.make_variable(llvm::ConstantArray::get(type, entries), "blocks", true);
@@ -297,37 +377,40 @@ llvm::Function& PairTallies::flush_function() {
   llvm::IRBuilder<> builder(module.getContext());
   flush_function_ = make_cold_function(
       module, "add_up", llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false));
-  builder.SetInsertPoint(&flush_function_->getEntryBlock());
-  const CounterTable& scheme = table();
-  builder.CreateCall(
-      without_aliasing(runtime::telltale_sampler_add_up_v2(module)),
-      {flush_function_->getArg(0), scheme.tallies, scheme.tally_blocks, scheme.counters,
-       builder.getInt32(scheme.rows), builder.getInt32(scheme.banks)});
-  builder.CreateRetVoid();
+  TallyEmitter(*flush_function_, tables_).emit_flush(tables_);
   return *flush_function_;
 }
 
 llvm::Function& PairTallies::function(bool is_signed, bool is_narrow) {
-  llvm::Function*& made = functions_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
-  if (made != nullptr) return *made;
+  Counting& made = functions_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
+  if (made.function != nullptr) return *made.function;
   table();
-  llvm::LLVMContext& context = tables_.module().getContext();
+  llvm::Module& module = tables_.module();
+  llvm::LLVMContext& context = module.getContext();
   llvm::Type* const number = is_narrow ? llvm::Type::getInt32Ty(context) : tables_.i64();
-  made = make_cold_function(
-      tables_.module(), kName,
-      operands_.function_type(llvm::Type::getVoidTy(context),
-                              {llvm::PointerType::getUnqual(context), number}, number));
-  TallyEmitter emitter(*made, tables_, number, is_signed);
-  if (!tables_.options().sample) {
-    if (guard_ == nullptr) {
-      guard_ = tables_.make_variable(llvm::ConstantInt::get(llvm::Type::getInt8Ty(context), 0),
-                                     "tallying", false);
-    }
-    llvm::Function* const exact =
-        make_cold_function(tables_.module(), "exact", made->getFunctionType());
-    TallyEmitter(*exact, tables_, number, is_signed)
+  llvm::FunctionType* const type = operands_.function_type(
+      llvm::Type::getVoidTy(context), {llvm::PointerType::getUnqual(context), number}, number);
+  made.function = make_cold_function(module, kName, type);
+  if (!tables_.options().sample || table().has_thread_tallies)
+    made.exact = make_cold_function(module, "exact", type);
+  return *made.function;
+}
+
+void PairTallies::define(const Counting& counting, bool is_signed, bool is_narrow) {
+  TallyEmitter emitter(*counting.function, tables_, is_signed);
+  const bool of_threads = table().has_thread_tallies;
+  if (counting.exact != nullptr) {
+    TallyEmitter(*counting.exact, tables_, is_signed)
         .emit_exact(comparisons_.function(is_signed, is_narrow));
-    emitter.emit_guard(*guard_, *exact);
+    if (of_threads) emitter.emit_choice_of_slot(tables_, *counting.exact);
+  }
+  if (!tables_.options().sample) {
+    if (guard_ == nullptr && !of_threads) {
+      guard_ = tables_.make_variable(
+          llvm::ConstantInt::get(llvm::Type::getInt8Ty(tables_.module().getContext()), 0),
+          "tallying", false);
+    }
+    emitter.emit_guard(of_threads ? *emitter.emit_state() : *guard_, *counting.exact);
   }
   if (is_narrow) {
     emitter.emit_vector();
@@ -335,7 +418,6 @@ llvm::Function& PairTallies::function(bool is_signed, bool is_narrow) {
     emitter.emit_scalars(operands_);
   }
   emitter.emit_flush_check([this]() -> llvm::Function& { return flush_function(); });
-  return *made;
 }
 
 }  // namespace telltale::instrument

@@ -15,35 +15,42 @@ class PairTallies {
   PairTallies(CounterTables& tables, OperandPassing& operands, PairComparisons& comparisons)
       : tables_(tables), operands_(operands), comparisons_(comparisons) {}
 
-  // Bytes lose what another thread counts at the same time, so they are not used with -fthreads.
-  // They lose what a signal handler counts, too, which matters only if everything is counted: with
-  // -fno-sample, a handler that interrupts the function calls that of PairComparisons.
+  // Bytes lose what another thread counts at the same time, so with -fthreads they are used only if
+  // threads have their own (ThreadSlots). They lose what a signal handler counts, too, which
+  // matters only if everything is counted: with -fno-sample, a handler that interrupts the function
+  // calls that of PairComparisons.
   [[nodiscard]] bool is_enabled();
 
-  // The block of tallies for the sites from `row` on. If they are more than kTallySites, those of
-  // further sites follow. `bank`, an i64, may be null.
+  // The block of tallies for the sites from `row` on; with threads, that of slot 1. If they are
+  // more than kTallySites, those of further sites follow. `bank`, an i64, may be null.
   llvm::Value* emit_block(llvm::IRBuilderBase& at, std::uint64_t row, unsigned sites,
                           llvm::Value* bank);
   // The distance between a block and the next, in bytes.
   [[nodiscard]] std::uint64_t block_stride();
 
   // void (block, value, operands ...), for kTallySites sites at most. Value and operands are i64,
-  // or i32 if `is_narrow`.
+  // or i32 if `is_narrow`. finish() emits its body.
   llvm::Function& function(bool is_signed, bool is_narrow);
   // Is this such a function?
   static bool is_one(const llvm::Function& function);
 
-  // Defines the tables. Call once, when all blocks are there.
+  // Defines the tables and the functions. Call once, when all blocks are there.
   void finish();
 
  private:
+  struct Counting {
+    llvm::Function* function = nullptr;
+    llvm::Function* exact = nullptr;  // counts in the counters
+  };
+  void define_tables();
+  void define(const Counting& counting, bool is_signed, bool is_narrow);
   llvm::Function& flush_function();
   CounterTable& table();
 
   CounterTables& tables_;
   OperandPassing& operands_;
   PairComparisons& comparisons_;
-  std::array<llvm::Function*, 4> functions_{};
+  std::array<Counting, 4> functions_{};
   llvm::Function* flush_function_ = nullptr;
   llvm::GlobalVariable* guard_ = nullptr;  // with -fno-sample: are tallies in use?
   // By row and number of sites.

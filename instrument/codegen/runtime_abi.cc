@@ -15,6 +15,8 @@ llvm::Type* llvm_type(llvm::LLVMContext& context) {
     return llvm::PointerType::getUnqual(context);
   } else if constexpr (std::is_array_v<T>) {
     return llvm::ArrayType::get(llvm_type<std::remove_extent_t<T>>(context), std::extent_v<T>);
+  } else if constexpr (std::is_class_v<T>) {  // only of a variable that is declared here
+    return llvm::ArrayType::get(llvm::Type::getInt8Ty(context), sizeof(T));
   } else {
     static_assert(std::is_integral_v<T>);
     return llvm::Type::getIntNTy(context, 8 * sizeof(T));

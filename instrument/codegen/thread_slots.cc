@@ -13,6 +13,12 @@ unsigned thread_slot_stride(const CounterTables& tables, Scheme scheme, unsigned
   return (rows * scheme_arity(scheme) + kCounters - 1) / kCounters * kCounters;
 }
 
+bool has_thread_tallies(const CounterTables& tables, Scheme scheme) {
+  const Options& options = tables.options();
+  return options.threads && scheme == Scheme::kScalarPairs && can_count_inline(tables) &&
+         (!options.sample || options.uses_region_sampling());
+}
+
 bool has_thread_slots(CounterTables& tables, Scheme scheme) {
   return tables.of(scheme).copy_stride != 0;
 }

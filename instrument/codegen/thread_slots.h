@@ -1,4 +1,4 @@
-// Counters of one thread (abi::kThreadSlots), with -fthreads -fno-sample.
+// Counters and tallies of one thread (abi::kThreadSlots), with -fthreads.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -14,6 +14,10 @@ inline constexpr unsigned kThreadSlotAlignment = 128;
 // The distance between two threads' counters of a scheme with so many rows, in counters; 0 if all
 // threads share one copy.
 unsigned thread_slot_stride(const CounterTables& tables, Scheme scheme, unsigned rows);
+
+// Do threads have tallies of their own (PairTallies)? If pairs are sampled they have nothing else,
+// because copies of all counters would take much room, and tallies are seldom added up.
+bool has_thread_tallies(const CounterTables& tables, Scheme scheme);
 
 // Do threads have counters of their own?
 bool has_thread_slots(CounterTables& tables, Scheme scheme);

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/InstIterator.h>
 
+#include <cstddef>
 #include <optional>
 
 #include "analysis/ir_marks.h"
@@ -16,11 +17,13 @@ namespace {
 
 void insert_call_check(llvm::Function& function, llvm::Function& sampled,
                        const TranslationUnit& unit, Codegen& codegen) {
-  llvm::GlobalVariable* const turn = codegen.countdowns.make_call_counter(function);
-  const auto place = [&](llvm::IRBuilderBase&) { return turn; };
+  const std::size_t counter = codegen.countdowns.add_call_counter();
+  const auto place = [&](llvm::IRBuilderBase& at) {
+    return codegen.countdowns.call_counter(at, counter);
+  };
   dispatch_calls(function, sampled, unit.options.predict_checks, place,
                  [&](llvm::IRBuilderBase& at) {
-                   llvm::Value* const answer = codegen.countdowns.emit_call_check(at, turn);
+                   llvm::Value* const answer = codegen.countdowns.emit_call_check(at, place(at));
                    // 0: the call is skipped. Otherwise 1 + the index of a countdown.
                    constexpr std::uint64_t kSizeOfCountdown = 8;
                    llvm::Value* const number =

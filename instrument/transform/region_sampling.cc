@@ -470,7 +470,8 @@ void sample_by_regions(llvm::Function& function, const TranslationUnit& unit, Co
   ++statistics.functions;
   if (acyclic_functions.is_acyclic(function))
     return acyclic_functions.clone_and_dispatch(function, codegen, statistics);
-  if (unit.options.sample_calls && !unit.options.threads && can_sample_calls(function)) {
+  if (unit.options.sample_calls && codegen.countdowns.can_count_calls() &&
+      can_sample_calls(function)) {
     llvm::Function* const sampled = make_call_sampler(function, unit, codegen, acyclic_functions);
     RegionSampler(*sampled, unit, codegen, is_weightless, acyclic_functions, statistics,
                   sampled->getArg(sampled->arg_size() - 1))

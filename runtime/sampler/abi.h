@@ -21,6 +21,8 @@ using Signature = uint8_t[16];
   ;
 #include "abi.inc"
 
+using ThreadCountdowns = RegionCountdown[kStages + 1];
+
 }  // namespace telltale::sampler
 
 extern "C" {

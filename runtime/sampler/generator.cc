@@ -98,28 +98,40 @@ uint32_t stage_of(uint32_t call, uint32_t last) {
 // -fsampler-adaptive: the latest functions with a call that runs checked code only for first
 // executions, and how many regions may run in such calls before one of the functions has no more of
 // them. Checked code is slower, and a function with that many regions has repeated itself.
-constexpr uint32_t kRecentFunctions = 8;
 constexpr int32_t kFirstRegions = 10000;
-CallCounter* recent_functions[kRecentFunctions];
-uint32_t next_recent = 0;
 
-void note_first_call(CallCounter& counter) {
-  if (recent_functions[(next_recent - 1) % kRecentFunctions] == &counter) return;
-  recent_functions[next_recent++ % kRecentFunctions] = &counter;
-}
-
-// Ends the first calls of the latest of these functions, most likely the one that runs.
-void end_first_calls(uint32_t last_stage) {
-  for (uint32_t back = 1; back <= kRecentFunctions; ++back) {
-    CallCounter*& function = recent_functions[(next_recent - back) % kRecentFunctions];
-    if (function == nullptr) continue;
-    CallCounter& counter = *function;
-    function = nullptr;
-    if ((counter.call & ~kRedraw) >= uint32_t{1} << last_stage) continue;
-    counter.call = uint32_t{1} << last_stage | kRedraw;
-    return;
+class FirstCalls {
+ public:
+  void note(CallCounter& counter) {
+    if (recent_[(next_ - 1) % kRecent] == &counter) return;
+    recent_[next_++ % kRecent] = &counter;
   }
-}
+
+  // Ends the first calls of the latest of these functions, most likely the one that runs.
+  void end(uint32_t last_stage) {
+    for (uint32_t back = 1; back <= kRecent; ++back) {
+      CallCounter*& function = recent_[(next_ - back) % kRecent];
+      if (function == nullptr) continue;
+      CallCounter& counter = *function;
+      function = nullptr;
+      if ((counter.call & ~kRedraw) >= uint32_t{1} << last_stage) continue;
+      counter.call = uint32_t{1} << last_stage | kRedraw;
+      return;
+    }
+  }
+
+  void forget() {
+    for (CallCounter*& function : recent_) function = nullptr;
+  }
+
+ private:
+  static constexpr uint32_t kRecent = 8;
+  CallCounter* recent_[kRecent] = {};
+  uint32_t next_ = 0;
+};
+
+FirstCalls process_first_calls;
+thread_local FirstCalls thread_first_calls __attribute__((tls_model("initial-exec")));
 
 // The next check is `distance` calls away, 1 or more, but not after the first call of the next
 // stage, which has another probability.
@@ -135,7 +147,7 @@ void set_next_check(CallCounter& counter, uint32_t call, uint32_t stage, uint32_
   counter.left = static_cast<int32_t>(distance) - 1;
 }
 
-uint32_t next_call_sample(CallCounter& counter, Generator& generator) {
+uint32_t next_call_sample(CallCounter& counter, Generator& generator, FirstCalls& first_calls) {
   enum : uint32_t { kSkip, kSample };
   counter.left = 0;
   const Settings* const asked = settings();
@@ -154,7 +166,7 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator) {
     const bool is_last = call + 1 == uint32_t{1} << last;
     counter.call = (call + 1) | (is_last ? kRedraw : 0);
     const bool is_sampled = generator.draw(*asked, asked->calls[stage]) == 1;
-    if (!is_sampled) note_first_call(counter);
+    if (!is_sampled) first_calls.note(counter);
     return kSample + (is_sampled ? stage : kNeverStage);
   }
   const auto draw = [&] {
@@ -168,6 +180,28 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator) {
   if (begins && is_sampled) distance = draw();
   set_next_check(counter, call, stage, last, distance);
   return is_sampled ? kSample + stage : kSkip;
+}
+
+// Of a RegionCountdown. Those of kNeverStage observe nothing.
+uint32_t next_region_of_stage(RegionCountdown& countdown, Generator& generator,
+                              FirstCalls& first_calls) {
+  if (countdown.stage == kNeverStage) {
+    const Settings* const asked = settings();
+    if (countdown.left > kUnset / 2 && asked != nullptr) first_calls.end(asked->last_stage);
+    countdown.left = kFirstRegions;
+    return 0;
+  }
+  return next_region(countdown.left, [&](const Settings& settings) {
+    return generator.draw(settings, settings.regions[countdown.stage]);
+  });
+}
+
+// A thread that pthread_create did not start, or not for all to see, may have no signal stack.
+thread_local bool has_signal_stack __attribute__((tls_model("initial-exec"))) = false;
+void install_signal_stack_once() {
+  if (has_signal_stack) return;
+  has_signal_stack = true;
+  install_signal_stack();
 }
 
 }  // namespace
@@ -207,7 +241,8 @@ void redraw_call_counter(CallCounter& counter) {
 }
 
 void forget_first_calls() {
-  for (CallCounter*& function : recent_functions) function = nullptr;
+  process_first_calls.forget();
+  thread_first_calls.forget();
 }
 
 void count_fork() { __atomic_add_fetch(&children, 1, __ATOMIC_RELAXED); }
@@ -224,7 +259,7 @@ void restart_generators() {
 void begin_generators() {
   telltale_sampler_countdown = kUnset;
   telltale_sampler_countdown_r = kUnset;
-  telltale_sampler_regions_r = kUnset;
+  for (RegionCountdown& countdown : telltale_sampler_regions_r) countdown.left = kUnset;
 }
 
 }  // namespace telltale::sampler
@@ -233,8 +268,15 @@ __attribute__((visibility("default"))) int32_t telltale_sampler_countdown =
     telltale::sampler::kUnset;
 __attribute__((visibility("default"))) thread_local int32_t telltale_sampler_countdown_r =
     telltale::sampler::kUnset;
-__attribute__((visibility("default"))) thread_local int32_t telltale_sampler_regions_r =
-    telltale::sampler::kUnset;
+__attribute__((visibility(
+    "default"))) thread_local telltale::sampler::ThreadCountdowns telltale_sampler_regions_r = {
+    {telltale::sampler::kUnset, 0},
+    {telltale::sampler::kUnset, 1},
+    {telltale::sampler::kUnset, 2},
+    {telltale::sampler::kUnset, 3},
+    {telltale::sampler::kUnset, 4},
+    {telltale::sampler::kUnset, 5},
+    {telltale::sampler::kUnset, telltale::sampler::kNeverStage}};
 
 __attribute__((visibility("default"))) uint64_t telltale_sampler_next(int32_t countdown) {
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
@@ -264,28 +306,30 @@ telltale_sampler_region_due_v1(telltale::sampler::RegionCountdown* countdown) {
   using namespace telltale::sampler;
   if (const EntryPoints* const other = leader(); other != nullptr)
     return other->region_due(countdown);
-  if (countdown->stage == kNeverStage) {
-    const Settings* const asked = settings();
-    if (countdown->left > kUnset / 2 && asked != nullptr) end_first_calls(asked->last_stage);
-    countdown->left = kFirstRegions;
-    return 0;
-  }
-  return next_region(countdown->left, [countdown](const Settings& settings) {
-    return process_generator.draw(settings, settings.regions[countdown->stage]);
-  });
+  return next_region_of_stage(*countdown, process_generator, process_first_calls);
 }
 
 __attribute__((visibility("default"))) uint32_t
 telltale_sampler_turn_v1(telltale::sampler::CallCounter* counter) {
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->turn(counter);
-  return telltale::sampler::next_call_sample(*counter, telltale::sampler::process_generator);
+  return telltale::sampler::next_call_sample(*counter, telltale::sampler::process_generator,
+                                             telltale::sampler::process_first_calls);
 }
 
 __attribute__((visibility("default"))) uint32_t
-telltale_sampler_region_due_r_v1(int32_t* countdown) {
-  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+telltale_sampler_region_due_r_v2(telltale::sampler::RegionCountdown* countdown) {
+  using namespace telltale::sampler;
+  if (const EntryPoints* const other = leader(); other != nullptr)
     return other->region_due_r(countdown);
-  if (*countdown < telltale::sampler::kUnset / 2) telltale::sampler::install_signal_stack();
-  return telltale::sampler::next_region(*countdown, telltale::sampler::draw_in_thread);
+  install_signal_stack_once();
+  return next_region_of_stage(*countdown, thread_generator, thread_first_calls);
+}
+
+__attribute__((visibility("default"))) uint32_t
+telltale_sampler_turn_r_v1(telltale::sampler::CallCounter* counter) {
+  using namespace telltale::sampler;
+  if (const EntryPoints* const other = leader(); other != nullptr) return other->turn_r(counter);
+  install_signal_stack_once();
+  return next_call_sample(*counter, thread_generator, thread_first_calls);
 }

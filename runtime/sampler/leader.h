@@ -20,8 +20,9 @@ struct EntryPoints {
   decltype(&telltale_sampler_next) next;
   decltype(&telltale_sampler_next_r) next_r;
   decltype(&telltale_sampler_region_due_v1) region_due;
-  decltype(&telltale_sampler_region_due_r_v1) region_due_r;
+  decltype(&telltale_sampler_region_due_r_v2) region_due_r;
   decltype(&telltale_sampler_turn_v1) turn;
+  decltype(&telltale_sampler_turn_r_v1) turn_r;
   decltype(&telltale_sampler_atoms_enter_v1) atoms_enter;
   decltype(&telltale_sampler_atoms_leave_v1) atoms_leave;
   decltype(&telltale_sampler_atoms_begin_v1) atoms_begin;

@@ -73,12 +73,15 @@ __attribute__((visibility("default"))) void telltale_sampler_count_v1(
   telltale::sampler::count(*table, index, row);
 }
 
-__attribute__((visibility("default"))) void telltale_sampler_add_up_v2(
+__attribute__((visibility("default"))) void telltale_sampler_add_up_v3(
     uint8_t* block, uint8_t* tallies, const telltale::sampler::TallyBlock* blocks,
-    uint64_t* counters, uint32_t rows, uint32_t banks) {
+    uint64_t* counters, uint32_t rows, uint32_t banks, telltale::sampler::TallyState* state,
+    uint32_t is_shared) {
   using namespace telltale::sampler;
   const uint64_t number = static_cast<uint64_t>(block - tallies) / kTallyBytes;
   const TallyBlock& found = blocks[number / banks];
   const uint64_t row = number % banks * rows + found.row;
-  flush_tallies(counters + row * kPairCounters, block, found.sites);
+  const Flush flush(state);
+  flush_tallies(counters + row * kPairCounters, block, found.sites,
+                is_shared != 0 ? add_atomically : add_uninterrupted);
 }

@@ -9,6 +9,7 @@
 #include "abi.h"
 #include "access_windows.h"
 #include "async_signal_blocker.h"
+#include "formats/sampler/wire.h"
 #include "generator.h"
 #include "leader.h"
 #include "progress_timeout.h"
@@ -72,6 +73,14 @@ void set_budgets(const UnitDescriptor& unit) {
   ::memset(unit.budgets, wanted ? asked->first_executions : 0, unit.budget_count);
 }
 
+void take_from_thread_slots(const SchemeTable& scheme) {
+  uint64_t numbers[kMaxCounters];
+  for (uint32_t bank = 0; bank < scheme.banks; ++bank) {
+    for (uint32_t row = 0; row < scheme.rows; ++row)
+      count_in_thread_slots(scheme, bank, row, true, numbers);
+  }
+}
+
 void reset_counters(UnitDescriptor& unit) {
   set_budgets(unit);
   for (uint32_t i = 0; i < unit.scheme_count; ++i) {
@@ -79,9 +88,11 @@ void reset_counters(UnitDescriptor& unit) {
     // Bounds are monotone and are never reset.
     if (scheme.rows == 0 || scheme.kinds != nullptr) continue;
     clear_tallies(scheme);
-    for (uint64_t j = 0; scheme.copy_stride != 0 && j < uint64_t{scheme.rows} * scheme.arity; ++j)
-      count_in_thread_slots(scheme, j, true);
-    ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity * scheme.banks);
+    if (is_in_thread_slots(scheme)) {
+      take_from_thread_slots(scheme);
+    } else {
+      ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity * scheme.banks);
+    }
     if (scheme.first != nullptr) ::memset(scheme.first, 0, sizeof(uint64_t) * scheme.rows);
     if (scheme.last != nullptr) ::memset(scheme.last, 0, sizeof(uint64_t) * scheme.rows);
   }
@@ -93,9 +104,31 @@ void reset_all_counters() {
     reset_counters(*unit);
 }
 
+void forget_tallies() {
+  unsigned left = unit_count;
+  for (const UnitDescriptor* unit = newest; unit != nullptr && left > 0;
+       unit = unit->next, --left) {
+    for (uint32_t i = 0; i < unit->scheme_count; ++i) forget_tallies_of_threads(unit->schemes[i]);
+  }
+}
+
 void redraw_countdowns(const UnitDescriptor& unit) {
   if (unit.countdowns == nullptr) return;
   for (uint32_t i = 0; i <= kNeverStage; ++i) unit.countdowns[i].left = kUnset;
+}
+
+// Of the calling thread, if each has its own. Both variables are in the part of a thread's storage
+// that is laid out when the program starts.
+CallCounter* call_counters(const UnitDescriptor& unit) {
+  if ((unit.flags & kThreads) == 0 || unit.call_counters == nullptr) return unit.call_counters;
+  return reinterpret_cast<CallCounter*>(reinterpret_cast<char*>(&telltale_sampler_slot_r) +
+                                        unit.call_counters_offset);
+}
+
+void note_call_counters(UnitDescriptor& unit) {
+  if (unit.call_counters == nullptr) return;
+  unit.call_counters_offset = reinterpret_cast<char*>(unit.call_counters) -
+                              reinterpret_cast<char*>(&telltale_sampler_slot_r);
 }
 
 // The child of a fork must not repeat the parent's sample.
@@ -103,8 +136,8 @@ void redraw_all() {
   unsigned left = unit_count;
   for (UnitDescriptor* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left) {
     redraw_countdowns(*unit);
-    for (uint32_t i = 0; i < unit->call_counter_count; ++i)
-      redraw_call_counter(unit->call_counters[i]);
+    CallCounter* const counters = call_counters(*unit);
+    for (uint32_t i = 0; i < unit->call_counter_count; ++i) redraw_call_counter(counters[i]);
   }
 }
 
@@ -117,6 +150,7 @@ void reset_in_child() {
   redraw_all();
   trace_in_child();
   if (!has_report() || !reopen_report_in_child()) return;
+  forget_tallies();
   reset_all_counters();
 }
 
@@ -193,8 +227,7 @@ using telltale::sampler::UnitDescriptor;
 
 __attribute__((visibility("default"))) void telltale_sampler_register_v1(UnitDescriptor* unit) {
   if (unit->version != telltale::sampler::kAbiVersion) return;
-  constexpr uint32_t kKind = telltale::sampler::kSamples | telltale::sampler::kThreads;
-  if ((unit->flags & kKind) == telltale::sampler::kThreads) telltale::sampler::use_thread_slots();
+  if ((unit->flags & telltale::sampler::kThreads) != 0) telltale::sampler::use_thread_slots();
   telltale::sampler::find_leader();
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->register_unit(unit);
@@ -205,6 +238,7 @@ __attribute__((visibility("default"))) void telltale_sampler_register_v1(UnitDes
   telltale::sampler::log_first_unit(*unit);
   if (unit->budgets != nullptr) telltale::sampler::observe_first_calls();
   telltale::sampler::set_budgets(*unit);
+  telltale::sampler::note_call_counters(*unit);
   telltale::sampler::redraw_countdowns(*unit);  // code that ran before may have disabled it
   unit->previous = nullptr;
   unit->next = telltale::sampler::newest;

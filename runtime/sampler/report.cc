@@ -132,31 +132,26 @@ void put_head(Writer& out, const char* tag, const UnitDescriptor& unit, const Sc
   out.put(scheme.name);
 }
 
-// Bounds are not reset: they are merged by minimum and maximum.
+// A number that was not counted is not written either: its memory may be untouched.
 uint64_t value_of(uint64_t& counter, bool take) {
-  return take ? __atomic_exchange_n(&counter, 0, __ATOMIC_RELAXED)
-              : __atomic_load_n(&counter, __ATOMIC_RELAXED);
+  const uint64_t now = __atomic_load_n(&counter, __ATOMIC_RELAXED);
+  return take && now != 0 ? __atomic_exchange_n(&counter, 0, __ATOMIC_RELAXED) : now;
 }
 
 // A row of zeros, the most frequent one, for the largest arity.
 constexpr char kZeros[] = "0\t0\t0\t0\t0\t0\t0\t0\t0\n";
 static_assert(sizeof(kZeros) == 2 * kMaxCounters + 1);
 
-uint64_t* counters_of(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
-  return scheme.counters + (uint64_t{bank} * scheme.rows + row) * scheme.arity;
-}
-
-bool is_zero(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
-  for (uint32_t i = 0; i < scheme.arity; ++i) {
-    const uint64_t& counter = counters_of(scheme, bank, row)[i];
-    if (__atomic_load_n(&counter, __ATOMIC_RELAXED) != 0) return false;
-    if (count_in_thread_slots(scheme, static_cast<uint64_t>(&counter - scheme.counters), false) !=
-        0)
-      return false;
-  }
-  uint64_t more[kPairCounters] = {};
-  if (scheme.blocks != 0) add_tallies(scheme, bank, row, false, more);
-  return more[0] == 0 && more[1] == 0 && more[2] == 0;
+// The numbers of a site. Bounds are not reset: they are merged by minimum and maximum.
+void read_row(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
+              uint64_t* numbers) {
+  if (is_in_thread_slots(scheme)) return count_in_thread_slots(scheme, bank, row, take, numbers);
+  uint64_t* const counters = scheme.counters + (uint64_t{bank} * scheme.rows + row) * scheme.arity;
+  for (uint32_t i = 0; i < scheme.arity; ++i)
+    numbers[i] = value_of(counters[i], take && scheme.kinds == nullptr);
+  find_tallies(scheme, bank, row, [&](uint64_t place, uint32_t site) {
+    add_tallies(scheme.tallies + place, site, take, numbers);
+  });
 }
 
 void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32_t bank,
@@ -165,24 +160,21 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
-    if (scheme.kinds == nullptr && is_zero(scheme, bank, row)) {
+    uint64_t numbers[kMaxCounters];
+    read_row(scheme, bank, row, take, numbers);
+    bool is_zero = scheme.kinds == nullptr;
+    for (uint32_t i = 0; i < scheme.arity; ++i) is_zero = is_zero && numbers[i] == 0;
+    if (is_zero || is_operand_missing(unit, index, row)) {
       const size_t size = size_t{2} * scheme.arity;
       out.put(kZeros + sizeof(kZeros) - 1 - size, size);
       continue;
     }
-    const bool lacks = is_operand_missing(unit, index, row);
-    uint64_t more[kPairCounters] = {};
-    if (scheme.blocks != 0) add_tallies(scheme, bank, row, take, more);
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
-      const uint64_t number =
-          value_of(counters_of(scheme, bank, row)[i], take && scheme.kinds == nullptr) +
-          (i < kPairCounters ? more[i] : 0) +
-          count_in_thread_slots(scheme, uint64_t{row} * scheme.arity + i, take);
       if (scheme.kinds == nullptr) {
-        out.decimal(lacks ? 0 : number);
+        out.decimal(numbers[i]);
       } else {
-        put_bound(out, number, scheme.kinds[row]);
+        put_bound(out, numbers[i], scheme.kinds[row]);
       }
     }
     out.put('\n');

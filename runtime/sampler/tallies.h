@@ -6,14 +6,18 @@
 
 namespace telltale::sampler {
 
-// Adds in one instruction, or atomically, so that a signal handler's increment is not lost. Tallies
-// are not used with threads.
+// Adds in one instruction, or atomically, so that a signal handler's increment is not lost. No
+// other thread changes the counter.
 inline void add_uninterrupted(uint64_t& counter, uint64_t number) {
 #ifdef __x86_64__
   asm("addq %1, %0" : "+m"(counter) : "r"(number) : "cc");
 #else
   __atomic_fetch_add(&counter, number, __ATOMIC_RELAXED);
 #endif
+}
+
+inline void add_atomically(uint64_t& counter, uint64_t number) {
+  __atomic_fetch_add(&counter, number, __ATOMIC_RELAXED);
 }
 
 // What is to be added to the counters of a row: less, equal, greater.
@@ -45,13 +49,14 @@ inline TallyBytes bytes_of(uint8_t* block, uint64_t site) {
 // Adds the tallies of a block to the counters of its first row, and clears them. A signal handler
 // that interrupts this may count in the counters. If it reports and the program ends, the row that
 // was being added may have up to 255 too many, never too few.
-inline void flush_tallies(uint64_t* counters, uint8_t* block, uint64_t sites) {
+inline void flush_tallies(uint64_t* counters, uint8_t* block, uint64_t sites,
+                          void (*add)(uint64_t&, uint64_t)) {
   for (uint64_t i = 0; i < sites; ++i, counters += kPairCounters) {
     const TallyBytes bytes = bytes_of(block, i);
     const Tallies found = tallies_from(bytes.less, bytes.greater, bytes.observed);
-    if (found.less != 0) add_uninterrupted(counters[0], found.less);
-    if (found.equal != 0) add_uninterrupted(counters[1], found.equal);
-    if (found.greater != 0) add_uninterrupted(counters[2], found.greater);
+    if (found.less != 0) add(counters[0], found.less);
+    if (found.equal != 0) add(counters[1], found.equal);
+    if (found.greater != 0) add(counters[2], found.greater);
     // In this order, a handler never finds more equal ones than there were.
     __atomic_store_n(&bytes.observed, 0, __ATOMIC_RELEASE);
     __atomic_store_n(&bytes.less, 0, __ATOMIC_RELEASE);
@@ -59,11 +64,41 @@ inline void flush_tallies(uint64_t* counters, uint8_t* block, uint64_t sites) {
   }
 }
 
-// The tallies of a row, added to `sums`, which has its three counters. Unless `take` clears them,
-// they stay there: if a signal handler reports, the code that it interrupted may write back what it
-// has read.
-inline void add_tallies(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
-                        uint64_t* sums) {
+// While it exists, readers in other threads know that a count may be in the tallies and in the
+// counters, or in none of them. `state` may be null.
+class Flush {
+ public:
+  explicit Flush(TallyState* state) : state_(state) {
+    if (state_ == nullptr) return;
+    // It is odd already if a signal handler left an earlier one by longjmp.
+    begun_ = state_->flushes | 1U;
+    __atomic_store_n(&state_->flushes, begun_, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE);
+  }
+  Flush(const Flush&) = delete;
+  Flush& operator=(const Flush&) = delete;
+  ~Flush() {
+    if (state_ != nullptr) __atomic_store_n(&state_->flushes, begun_ + 1, __ATOMIC_RELEASE);
+  }
+
+ private:
+  TallyState* state_;
+  uint32_t begun_ = 0;
+};
+
+// The copy of the tallies that thread `slot` has, and its state.
+inline uint8_t* tallies_of_slot(const SchemeTable& scheme, uint64_t slot) {
+  return scheme.tallies + (slot - 1) * scheme.tally_stride;
+}
+inline TallyState& tally_state_of_slot(const SchemeTable& scheme, uint64_t slot) {
+  return *reinterpret_cast<TallyState*>(tallies_of_slot(scheme, slot) + scheme.tally_stride -
+                                        kTallyBytes);
+}
+
+// Calls `visit` for each place where tallies of a row may be: the distance of the block from the
+// first one of a copy, in bytes, and the site's number in the block.
+template <typename Visit>
+void find_tallies(const SchemeTable& scheme, uint32_t bank, uint32_t row, const Visit& visit) {
   const auto block_at = [&scheme](uint32_t place) { return scheme.tally_blocks[place].by_row; };
   const auto row_at = [&](uint32_t place) { return scheme.tally_blocks[block_at(place)].row; };
   // The first block that may have the row.
@@ -76,28 +111,37 @@ inline void add_tallies(const SchemeTable& scheme, uint32_t bank, uint32_t row, 
       at = middle + 1;
     }
   }
-  const auto value = [take](uint8_t& tally) {
-    return take ? __atomic_exchange_n(&tally, uint8_t{0}, __ATOMIC_RELAXED)
-                : __atomic_load_n(&tally, __ATOMIC_RELAXED);
-  };
   for (; at < scheme.blocks && row_at(at) <= row; ++at) {
     const uint32_t site = row - row_at(at);
     const uint64_t block = block_at(at);
-    if (site >= scheme.tally_blocks[block].sites) continue;
-    const TallyBytes bytes =
-        bytes_of(scheme.tallies + (block * scheme.banks + bank) * kTallyBytes, site);
-    const uint8_t observed = value(bytes.observed);
-    const uint8_t less = value(bytes.less);
-    const uint8_t greater = value(bytes.greater);
-    const Tallies found = tallies_from(less, greater, observed);
-    sums[0] += found.less;
-    sums[1] += found.equal;
-    sums[2] += found.greater;
+    if (site < scheme.tally_blocks[block].sites)
+      visit((block * scheme.banks + bank) * kTallyBytes, site);
   }
 }
 
+// Adds the tallies of a site to `sums`, which has its three counters. Unless `take` clears them,
+// they stay there: if a signal handler reports, the code that it interrupted may write back what it
+// has read.
+inline void add_tallies(uint8_t* block, uint32_t site, bool take, uint64_t* sums) {
+  const auto value = [take](uint8_t& tally) {
+    const uint8_t now = __atomic_load_n(&tally, __ATOMIC_RELAXED);
+    return take && now != 0 ? __atomic_exchange_n(&tally, uint8_t{0}, __ATOMIC_RELAXED) : now;
+  };
+  const TallyBytes bytes = bytes_of(block, site);
+  // First, so that no other thread seems to have found more equal ones than it did.
+  const uint8_t observed = value(bytes.observed);
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+  const uint8_t less = value(bytes.less);
+  const uint8_t greater = value(bytes.greater);
+  const Tallies found = tallies_from(less, greater, observed);
+  sums[0] += found.less;
+  sums[1] += found.equal;
+  sums[2] += found.greater;
+}
+
+// Not of threads, which alone may change theirs.
 inline void clear_tallies(const SchemeTable& scheme) {
-  if (scheme.tallies == nullptr) return;
+  if (scheme.tallies == nullptr || scheme.tally_stride != 0) return;
   ::memset(scheme.tallies, 0, uint64_t{kTallyBytes} * scheme.blocks * scheme.banks);
 }
 

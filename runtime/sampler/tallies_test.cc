@@ -39,13 +39,15 @@ class Blocks {
 
   Sums sums(uint32_t bank, uint32_t row, bool take = false) {
     Sums found = {};
-    add_tallies(scheme_, bank, row, take, found.data());
+    find_tallies(scheme_, bank, row, [&](uint64_t place, uint32_t site) {
+      add_tallies(bytes_.data() + place, site, take, found.data());
+    });
     return found;
   }
 
   void add_up(uint32_t block, uint32_t bank) {
-    telltale_sampler_add_up_v2(at(block, bank), bytes_.data(), blocks_.data(), counters_.data(),
-                               scheme_.rows, scheme_.banks);
+    telltale_sampler_add_up_v3(at(block, bank), bytes_.data(), blocks_.data(), counters_.data(),
+                               scheme_.rows, scheme_.banks, nullptr, 0);
   }
 
   [[nodiscard]] const std::vector<uint64_t>& counters() const { return counters_; }

@@ -1,8 +1,13 @@
 #include "thread_slots.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "formats/sampler/wire.h"
+#include "tallies.h"
 
 namespace telltale::sampler {
 namespace {
@@ -23,6 +28,85 @@ void release(void*) {
 
 void keep_own_slot_in_child() {
   taken = telltale_sampler_slot_r == 0 ? 0 : uint32_t{1} << telltale_sampler_slot_r;
+}
+
+// The flush that each slot's thread did not end while a report waited for it: a signal handler is
+// the one that reports, or has left it.
+struct UnendedFlush {
+  const TallyState* state;
+  uint32_t flushes;
+};
+UnendedFlush unended[kThreadSlots + 1] = {};
+
+// Waits until the thread does not flush, but not for long. Returns its number of flushes.
+uint32_t wait_for_flush(const TallyState& state, uint64_t slot) {
+  constexpr int kYields = 100;
+  uint32_t flushes = 0;
+  for (int i = 0; i < kYields; ++i) {
+    flushes = __atomic_load_n(&state.flushes, __ATOMIC_ACQUIRE);
+    if ((flushes & 1) == 0 ||
+        (__atomic_load_n(&unended[slot].state, __ATOMIC_RELAXED) == &state &&
+         __atomic_load_n(&unended[slot].flushes, __ATOMIC_RELAXED) == flushes))
+      return flushes;
+    ::sched_yield();
+  }
+  __atomic_store_n(&unended[slot].state, &state, __ATOMIC_RELAXED);
+  __atomic_store_n(&unended[slot].flushes, flushes, __ATOMIC_RELAXED);
+  return flushes;
+}
+
+// The number of flushes of all threads.
+uint64_t wait_for_flushes(const SchemeTable& scheme) {
+  uint64_t flushes = 0;
+  for (uint64_t slot = 1; slot <= kThreadSlots && scheme.tally_stride != 0; ++slot)
+    flushes += wait_for_flush(tally_state_of_slot(scheme, slot), slot);
+  return flushes;
+}
+
+uint64_t flushes_by_now(const SchemeTable& scheme) {
+  uint64_t flushes = 0;
+  for (uint64_t slot = 1; slot <= kThreadSlots && scheme.tally_stride != 0; ++slot)
+    flushes += __atomic_load_n(&tally_state_of_slot(scheme, slot).flushes, __ATOMIC_RELAXED);
+  return flushes;
+}
+
+// A site's counters in the first copy.
+uint64_t* first_counters(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
+  return scheme.counters + (uint64_t{bank} * scheme.rows + row) * scheme.arity;
+}
+
+// The numbers of a site in all copies.
+void add_copies(const SchemeTable& scheme, uint32_t bank, uint32_t row, uint64_t* sums) {
+  const uint64_t* const first = first_counters(scheme, bank, row);
+  for (uint32_t i = 0; i < scheme.arity; ++i)
+    sums[i] = __atomic_load_n(&first[i], __ATOMIC_RELAXED);
+  for (uint64_t slot = 1; slot <= kThreadSlots && scheme.copy_stride != 0; ++slot) {
+    for (uint32_t i = 0; i < scheme.arity; ++i)
+      sums[i] += __atomic_load_n(&first[slot * scheme.copy_stride + i], __ATOMIC_RELAXED);
+  }
+  if (scheme.tally_stride == 0) return;
+  find_tallies(scheme, bank, row, [&](uint64_t place, uint32_t site) {
+    for (uint64_t slot = 1; slot <= kThreadSlots; ++slot)
+      add_tallies(tallies_of_slot(scheme, slot) + place, site, false, sums);
+  });
+}
+
+// The same while no thread adds tallies to counters.
+void add_consistent_copies(const SchemeTable& scheme, uint32_t bank, uint32_t row, uint64_t* sums) {
+  constexpr int kTries = 1000;
+  for (int i = 0; i < kTries; ++i) {
+    const uint64_t flushes = wait_for_flushes(scheme);
+    add_copies(scheme, bank, row, sums);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    if (flushes_by_now(scheme) == flushes) break;
+  }
+}
+
+// What was taken of a site's counters.
+uint64_t* taken_counts(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
+  return first_counters(scheme, bank, row) +
+         (scheme.copy_stride != 0 ? uint64_t{kThreadSlots + 1} * scheme.copy_stride
+                                  : uint64_t{scheme.rows} * scheme.arity * scheme.banks);
 }
 
 // This code may be unloaded before threads end.
@@ -60,22 +144,30 @@ void claim_thread_slot() {
   telltale_sampler_slot_r = slot;
 }
 
-uint64_t count_in_thread_slots(const SchemeTable& scheme, uint64_t index, bool take) {
-  if (scheme.copy_stride == 0) return 0;
-  uint64_t* const first = scheme.counters + index;
-  const uint64_t stride = scheme.copy_stride;
-  uint64_t& reported = first[(kThreadSlots + 1) * stride];
-  uint64_t before = __atomic_load_n(&reported, __ATOMIC_ACQUIRE);
-  while (true) {
-    uint64_t sum = 0;
-    for (uint64_t slot = 1; slot <= kThreadSlots; ++slot)
-      sum += __atomic_load_n(&first[slot * stride], __ATOMIC_RELAXED);
-    // Memory that no thread has written to stays so.
-    if (!take || sum == before) return sum - before;
-    // Fails if a signal handler or another thread reported meanwhile.
-    if (__atomic_compare_exchange_n(&reported, &before, sum, false, __ATOMIC_ACQ_REL,
-                                    __ATOMIC_ACQUIRE))
-      return sum - before;
+void count_in_thread_slots(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
+                           uint64_t* numbers) {
+  uint64_t* const taken = taken_counts(scheme, bank, row);
+  uint64_t before[kMaxCounters];
+  for (uint32_t i = 0; i < scheme.arity; ++i)
+    before[i] = __atomic_load_n(&taken[i], __ATOMIC_ACQUIRE);
+  uint64_t sums[kMaxCounters];
+  add_consistent_copies(scheme, bank, row, sums);
+  for (uint32_t i = 0; i < scheme.arity; ++i) {
+    // Memory that no thread has written to stays so. The exchange fails, and changes before[i], if
+    // a signal handler or another thread reported meanwhile.
+    while (take && sums[i] != before[i] &&
+           !__atomic_compare_exchange_n(&taken[i], &before[i], sums[i], false, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+      add_consistent_copies(scheme, bank, row, sums);
+    numbers[i] = sums[i] > before[i] ? sums[i] - before[i] : 0;
+  }
+}
+
+void forget_tallies_of_threads(const SchemeTable& scheme) {
+  if (scheme.tally_stride == 0) return;
+  for (uint64_t slot = 1; slot <= kThreadSlots; ++slot) {
+    ::memset(tallies_of_slot(scheme, slot), 0, scheme.tally_stride - kTallyBytes);
+    tally_state_of_slot(scheme, slot).flushes = 0;
   }
 }
 

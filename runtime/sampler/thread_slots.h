@@ -15,10 +15,22 @@ void use_thread_slots();
 // have them all, it shares the first copy.
 void claim_thread_slot();
 
-// The first copy is not part of these. `index` is that of a counter in its scheme.
+// Do threads have a part of the scheme's counts of their own?
+inline bool is_in_thread_slots(const SchemeTable& scheme) {
+  return scheme.copy_stride != 0 || scheme.tally_stride != 0;
+}
+
+// The numbers of a site of such a scheme, summed over all threads, without what was taken before.
+// `numbers` has room for all of the site.
 //
-// A thread's copy is written by that thread alone, without a lock, so nobody else can reset it:
-// what was taken is written down instead. Both are atomic, but copies are read one after the other.
-uint64_t count_in_thread_slots(const SchemeTable& scheme, uint64_t index, bool take);
+// A thread's copies are written by that thread alone, without a lock, so nobody else can reset
+// them: what was taken is written down instead. Both are atomic, but counts are read one after the
+// other. If a thread stays at adding tallies to their counters, because it was interrupted, up to
+// 255 may be counted twice.
+void count_in_thread_slots(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
+                           uint64_t* numbers);
+
+// In the child of a fork: tallies of threads that it does not have are never added up.
+void forget_tallies_of_threads(const SchemeTable& scheme);
 
 }  // namespace telltale::sampler

@@ -21,6 +21,9 @@ class Ir(IrCase):
     def test_call_sampling_leaves_plain_code_and_a_clone_with_checks(self):
         self.check("call_sampling.c")
 
+    def test_with_threads_each_counts_its_calls(self):
+        self.check("thread_call_sampling.c")
+
     def test_a_small_loop_is_unrolled_with_a_cached_countdown(self):
         self.check("unrolled_loop.c")
 
@@ -32,6 +35,9 @@ class Ir(IrCase):
 
     def test_without_sampling_signal_handlers_do_not_touch_tallies_in_use(self):
         self.check("always_pair_tallies.c")
+
+    def test_without_sampling_threads_have_tallies_of_their_own(self):
+        self.check("always_thread_tallies.c")
 
     def test_without_sampling_few_unsigned_pairs_are_counted_in_assembly(self):
         self.check("always_unsigned_pairs.c")

@@ -1,6 +1,7 @@
 """Row R6 for the sampler's runtime: a host's handlers see, and its processes end, exactly as without it. Handlers that
 are installed after the runtime's (154 combinations of signal, way of handling it and time) and those that were there
 before (63)."""
+import itertools
 import platform
 import shutil
 import signal
@@ -58,11 +59,11 @@ class HostSignals(SamplerCase):
 
     @unittest.skipUnless(platform.machine() == "x86_64", "the program traps after each instruction of x86-64")
     def test_a_handler_that_interrupts_the_counting_of_pairs_at_any_instruction_loses_no_count(self):
-        for release in RELEASES:
-            program = build(self.path("p"), release, "-O1", "-fno-sample", "-fsampler-scheme=scalar-pairs",
+        for release, threads in itertools.product(RELEASES, ((), ("-pthread",))):
+            program = build(self.path("p"), release, "-O1", "-fno-sample", *threads, "-fsampler-scheme=scalar-pairs",
                             PROGRAMS / "interrupted_pairs.c")
             for leaves in (0, 400):  # handlers that leave by siglongjmp: at the first instruction, at the second ...
-                with self.subTest(release=release, leaves=leaves):
+                with self.subTest(release=release, threads=threads, leaves=leaves):
                     done = self.run_reported(program, str(leaves))
                     self.assertEqual(done.returncode, 0, done.stderr)
                     began, ended = map(int, done.stdout.split())

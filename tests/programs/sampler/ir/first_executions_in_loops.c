@@ -1,7 +1,7 @@
 // The first executions of a loop are observed in its first regions. Its blocks have no budgets of their own, however many
 // hotter loops the function has, and the functions that it calls do not compare theirs. Code after loops has budgets,
 // and a check that can branch to its slow copy.
-// FLAGS: -w -fsampler-scheme=branches -fsampler-adaptive -fthreads
+// FLAGS: -w -fsampler-scheme=branches -fsampler-adaptive -fthreads -fno-sample-turns
 int number_of(int i);
 void report(int found);
 

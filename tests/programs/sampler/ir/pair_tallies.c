@@ -25,4 +25,4 @@ int advance(int from) {
 // CHECK-COUNT-2: psubb
 // CHECK: call preserve_mostcc void @telltale.sampler.add_up(
 // CHECK-LABEL: define internal preserve_mostcc void @telltale.sampler.add_up(
-// CHECK: call void @telltale_sampler_add_up_v2(ptr %0, ptr @telltale.sampler.tallies, ptr @telltale.sampler.blocks, ptr @telltale.sampler.scalar-pairs.counters, i32 3, i32 1)
+// CHECK: call void @telltale_sampler_add_up_v3(ptr %0, ptr @telltale.sampler.tallies, ptr @telltale.sampler.blocks, ptr @telltale.sampler.scalar-pairs.counters, i32 3, i32 1, ptr null, i32 0)
