@@ -6,6 +6,7 @@
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/Cloning.h>
+#include <llvm/Transforms/Utils/Local.h>
 
 #include <algorithm>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 #include "transform/first_observations.h"
+#include "transform/inlining.h"
 #include "transform/region_reach.h"
 
 namespace telltale::instrument {
@@ -22,6 +24,19 @@ namespace telltale::instrument {
 using llvm::BasicBlock;
 
 namespace {
+
+// Removes the check for first executions with which the function begins.
+void remove_check(llvm::Function& function) {
+  auto* const check = llvm::cast<llvm::BranchInst>(function.getEntryBlock().getTerminator());
+  auto* const is_left = llvm::cast<llvm::ICmpInst>(check->getCondition());
+  // The optimiser does not remove an atomic load.
+  auto* const budget = llvm::cast<llvm::Instruction>(is_left->getOperand(0));
+  llvm::BranchInst::Create(check->getSuccessor(1), check->getIterator());
+  check->eraseFromParent();
+  is_left->eraseFromParent();
+  budget->eraseFromParent();
+  llvm::removeUnreachableBlocks(function);
+}
 
 // Calls `callee`, with one more argument, instead.
 void call_with(llvm::CallBase& call, llvm::Function& callee, llvm::Value& argument) {
@@ -154,14 +169,20 @@ void AcyclicFunctions::retarget_calls() {
     if (call == nullptr) continue;
     const auto found = clones_.find(call->getCalledFunction());
     if (found == clones_.end()) continue;
-    llvm::Function& callee = *(one.observed ? found->second.slow : found->second.fast);
-    if (one.observed && one.bank != nullptr) {
-      call_with(*call, callee, *one.bank);
-    } else if (callee.arg_size() > call->arg_size()) {
-      call_with(*call, callee, *llvm::ConstantInt::getBool(callee.getContext(), one.is_passed));
+    const Clones& clones = found->second;
+    if (!one.observed) {
+      call->setCalledFunction(one.is_passed && clones.passed != nullptr ? clones.passed
+                                                                        : clones.fast);
+    } else if (one.bank != nullptr) {
+      call_with(*call, *clones.slow, *one.bank);
     } else {
-      call->setCalledFunction(&callee);
+      call->setCalledFunction(clones.slow);
     }
+  }
+  for (auto& [function, clones] : clones_) {
+    if (clones.passed == nullptr || !clones.passed->use_empty()) continue;
+    clones.passed->eraseFromParent();
+    clones.passed = nullptr;
   }
 }
 
@@ -177,33 +198,18 @@ llvm::Function* AcyclicFunctions::make_slow_clone(llvm::Function& function,
   return copy;
 }
 
-// With `reach`, the function begins with a check for first executions. The clone has a further
-// parameter, an i1 that says whether the first observed regions of the caller show the call: then
-// the callee need not check. Where it is inlined, this is a constant.
-llvm::Function* AcyclicFunctions::make_fast_clone(llvm::Function& function,
+// With `reach`, the function and its clone begin with a check for first executions.
+llvm::Function* AcyclicFunctions::make_fast_clone(llvm::Function& function, const char* suffix,
                                                   const std::vector<llvm::CallBase*>& joining,
                                                   const RegionReach* reach) {
-  std::vector<llvm::Type*> extra;
-  if (reach != nullptr) extra.push_back(llvm::Type::getInt1Ty(function.getContext()));
   llvm::ValueToValueMapTy clones;
-  llvm::Function* const copy = clone_function(function, ".fast", extra, clones);
+  llvm::Function* const copy = clone_function(function, suffix, {}, clones);
   for (llvm::CallBase* const call : joining) {
     const auto found = clones.find(call);
     if (found == clones.end()) continue;
     retarget_fast(*llvm::cast<llvm::CallBase>(found->second),
                   reach != nullptr && reach->is_passed(*call->getParent()));
   }
-  if (reach == nullptr) return copy;
-  llvm::BasicBlock& entry = copy->getEntryBlock();
-  auto* const check = llvm::cast<llvm::BranchInst>(entry.getTerminator());
-  // The optimiser does not remove an atomic load.
-  auto* const budget = llvm::cast<llvm::Instruction>(
-      llvm::cast<llvm::ICmpInst>(check->getCondition())->getOperand(0));
-  llvm::BasicBlock* const start = check->getSuccessor(1);
-  llvm::BasicBlock* const test = entry.splitBasicBlock(budget, "telltale.test");
-  llvm::IRBuilder<> builder(entry.getTerminator());
-  builder.CreateCondBr(copy->getArg(copy->arg_size() - 1), start, test);
-  entry.getTerminator()->eraseFromParent();
   return copy;
 }
 
@@ -225,6 +231,7 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
                                           SamplingStatistics& statistics) {
   Clones& clones = clones_[&function];
   FirstExecutions& first = codegen.first_executions;
+  const bool is_inlined = is_small(function, unit_);
   std::vector<llvm::Type*> extra;
   if (first.are_observed()) extra.push_back(llvm::Type::getInt64Ty(function.getContext()));
   llvm::Function* const slow = clones.slow = make_slow_clone(function, extra);
@@ -259,8 +266,18 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
   const std::vector<llvm::CallBase*> joining = joining_calls(function);
   std::optional<RegionReach> reach;
   if (first.are_observed()) reach.emplace(function, unit_);
-  if (needs_fast_clone_.contains(&function))
-    clones.fast = make_fast_clone(function, joining, reach.has_value() ? &*reach : nullptr);
+  if (needs_fast_clone_.contains(&function)) {
+    clones.fast =
+        make_fast_clone(function, ".fast", joining, reach.has_value() ? &*reach : nullptr);
+    if (reach.has_value() && is_inlined) {
+      // The checks for first executions, in the function and in what is inlined into it, must not
+      // change LLVM's decision; its limits are 325 and 225 otherwise.
+      clones.fast->addFnAttr("function-inline-threshold",
+                             function.hasFnAttribute(llvm::Attribute::InlineHint) ? "475" : "375");
+      clones.passed = make_fast_clone(function, ".passed", joining, &*reach);
+      remove_check(*clones.passed);
+    }
+  }
   for (llvm::CallBase* const call : joining)
     retarget_fast(*call, reach.has_value() && reach->is_passed(*call->getParent()));
   const auto place = [&](llvm::IRBuilderBase& at) {

@@ -53,11 +53,15 @@ class AcyclicFunctions {
   struct Clones {
     llvm::Function* fast = nullptr;
     llvm::Function* slow = nullptr;
+    // As `fast`, without a check for first executions: for calls that the first observed regions of
+    // the caller show. Null if LLVM will not inline it: then the check costs less than another
+    // copy.
+    llvm::Function* passed = nullptr;
   };
   bool body_preserves_countdown(const llvm::Function& function,
                                 const IsWeightless& is_weightless) const;
   llvm::Function* make_slow_clone(llvm::Function& function, llvm::ArrayRef<llvm::Type*> extra);
-  llvm::Function* make_fast_clone(llvm::Function& function,
+  llvm::Function* make_fast_clone(llvm::Function& function, const char* suffix,
                                   const std::vector<llvm::CallBase*>& joining,
                                   const RegionReach* reach);
   std::vector<llvm::CallBase*> joining_calls(llvm::Function& function) const;

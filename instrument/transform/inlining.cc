@@ -29,6 +29,59 @@ constexpr unsigned kLimitIfCalledOnce = 15000;
 // The maximal cost of a caller.
 constexpr unsigned kLargest = 100000;
 
+struct Cost {
+  unsigned units = 0;
+  bool has_marks = false;
+};
+
+// Instructions that disappear when variables are promoted to registers.
+bool is_free(const llvm::Instruction& instruction) {
+  if (instruction.isDebugOrPseudoInst() || instruction.isLifetimeStartOrEnd()) return true;
+  switch (instruction.getOpcode()) {
+    case llvm::Instruction::Alloca:
+    case llvm::Instruction::Ret:
+    case llvm::Instruction::BitCast:
+    case llvm::Instruction::PtrToInt:
+    case llvm::Instruction::IntToPtr:
+    case llvm::Instruction::ZExt:
+    case llvm::Instruction::SExt:
+    case llvm::Instruction::Trunc:
+    case llvm::Instruction::GetElementPtr:
+    case llvm::Instruction::Unreachable:
+    case llvm::Instruction::PHI:
+      return true;
+    case llvm::Instruction::Br:
+      return llvm::cast<llvm::BranchInst>(instruction).isUnconditional();
+    case llvm::Instruction::Load:
+      return llvm::isa<llvm::AllocaInst>(instruction.getOperand(0));
+    case llvm::Instruction::Store:
+      return llvm::isa<llvm::AllocaInst>(instruction.getOperand(1));
+    default:
+      return false;
+  }
+}
+
+Cost cost_of(const llvm::Function& function, const TranslationUnit& unit) {
+  Cost cost;
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    if (mark_of(instruction, unit) != nullptr) {
+      cost.has_marks = true;
+    } else if (!is_free(instruction)) {
+      cost.units += kInstruction;
+      const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+      if (call != nullptr && !llvm::isa<llvm::IntrinsicInst>(call))
+        cost.units += kCall + kInstruction * call->arg_size();
+    }
+  }
+  return cost;
+}
+
+// The largest cost of a function that is inlined although it is called more than once.
+unsigned limit_of(const llvm::Function& callee) {
+  if (callee.hasOptSize() || callee.hasMinSize()) return kLimitForSize;
+  return callee.hasFnAttribute(llvm::Attribute::InlineHint) ? kHintedLimit : kLimit;
+}
+
 class Inliner {
  public:
   Inliner(llvm::Module& module, const TranslationUnit& unit, llvm::OptimizationLevel level)
@@ -46,7 +99,7 @@ class Inliner {
       }
     }
     for (llvm::Function* const function : order) {
-      weigh(*function);
+      costs_[function] = cost_of(*function, unit_);
       if (costs_[function].has_marks && !function->hasOptNone()) inline_into(*function);
     }
     for (auto function = order.rbegin(); function != order.rend(); ++function) {
@@ -58,53 +111,6 @@ class Inliner {
   }
 
  private:
-  struct Cost {
-    unsigned units = 0;
-    bool has_marks = false;
-  };
-
-  // Instructions that disappear when variables are promoted to registers.
-  static bool is_free(const llvm::Instruction& instruction) {
-    if (instruction.isDebugOrPseudoInst() || instruction.isLifetimeStartOrEnd()) return true;
-    switch (instruction.getOpcode()) {
-      case llvm::Instruction::Alloca:
-      case llvm::Instruction::Ret:
-      case llvm::Instruction::BitCast:
-      case llvm::Instruction::PtrToInt:
-      case llvm::Instruction::IntToPtr:
-      case llvm::Instruction::ZExt:
-      case llvm::Instruction::SExt:
-      case llvm::Instruction::Trunc:
-      case llvm::Instruction::GetElementPtr:
-      case llvm::Instruction::Unreachable:
-      case llvm::Instruction::PHI:
-        return true;
-      case llvm::Instruction::Br:
-        return llvm::cast<llvm::BranchInst>(instruction).isUnconditional();
-      case llvm::Instruction::Load:
-        return llvm::isa<llvm::AllocaInst>(instruction.getOperand(0));
-      case llvm::Instruction::Store:
-        return llvm::isa<llvm::AllocaInst>(instruction.getOperand(1));
-      default:
-        return false;
-    }
-  }
-
-  void weigh(const llvm::Function& function) {
-    Cost cost;
-    for (const llvm::Instruction& instruction : llvm::instructions(function)) {
-      if (mark_of(instruction, unit_) != nullptr) {
-        cost.has_marks = true;
-      } else if (!is_free(instruction)) {
-        cost.units += kInstruction;
-        const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-        if (call != nullptr && !llvm::isa<llvm::IntrinsicInst>(call))
-          cost.units += kCall + kInstruction * call->arg_size();
-      }
-    }
-    costs_[&function] = cost;
-  }
-
   bool is_wanted(const llvm::CallBase& call, const llvm::Function& caller) const {
     const llvm::Function* const callee = call.getCalledFunction();
     if (callee == nullptr || callee == &caller || callee->isDeclaration() ||
@@ -128,13 +134,9 @@ class Inliner {
     if (is_acyclic_region(*callee, unit_)) return false;
     if (costs_.at(&caller).units + cost.units > kLargest) return false;
     return callee->hasFnAttribute(llvm::Attribute::AlwaysInline) ||
-           cost.units <= limit_of(*callee, is_called_once);
-  }
-
-  unsigned limit_of(const llvm::Function& callee, bool is_called_once) const {
-    if (is_called_once) return kLimitIfCalledOnce;
-    if (for_size_ || callee.hasOptSize() || callee.hasMinSize()) return kLimitForSize;
-    return callee.hasFnAttribute(llvm::Attribute::InlineHint) ? kHintedLimit : kLimit;
+           cost.units <= (is_called_once ? kLimitIfCalledOnce
+                          : for_size_    ? kLimitForSize
+                                         : limit_of(*callee));
   }
 
   void inline_into(llvm::Function& caller) {
@@ -155,7 +157,7 @@ class Inliner {
     }
     if (!changed) return;
     fold_constant_arguments(caller, unit_);
-    weigh(caller);
+    costs_[&caller] = cost_of(caller, unit_);
   }
 
   llvm::Module& module_;
@@ -173,6 +175,11 @@ void inline_small_functions(llvm::Module& module, const TranslationUnit& unit,
   // As LLVM does: nothing at -O0, only always_inline functions at -O1.
   if (level.getSpeedupLevel() < 2) return;
   Inliner(module, unit, level).run();
+}
+
+bool is_small(const llvm::Function& function, const TranslationUnit& unit) {
+  return !function.hasFnAttribute(llvm::Attribute::NoInline) &&
+         cost_of(function, unit).units <= limit_of(function);
 }
 
 }  // namespace telltale::instrument

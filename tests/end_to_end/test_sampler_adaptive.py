@@ -68,6 +68,15 @@ class Adaptive(SamplerCase):
                     with self.subTest(sparsity=sparsity, program=flags[-1].name, words=words):
                         self.assert_unbiased(truth, self.counts_of(sampled, sparsity), sparsity, most=0.15)
 
+    def test_checks_do_not_change_what_is_inlined(self):
+        for release in RELEASES:
+            for words in ((), ("-pthread",)):
+                done = compile_with(release, "-O2", "-fsampler-adaptive", *words, *SCHEMES, "-c", "-o", self.path("o"), PROGRAMS / "inlined_callees.c")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                symbols = run("nm", self.path("o")).stdout
+                self.assertIn(" push.slow\n", symbols)
+                self.assertNotRegex(symbols, r" push(.fast|.passed)?\n")
+
     def test_uniform_rates_write_the_published_report(self):
         program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *SELDOM)
         self.run_reported(program, SAMPLER_SPARSITY="100", SAMPLER_SEED="1", SAMPLER_RATES="uniform")

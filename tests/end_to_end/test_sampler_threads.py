@@ -1,4 +1,4 @@
-"""-fno-sample in programs with threads: threads have counters of their own, and the report has the sum."""
+"""Programs with threads: threads have counters or tallies of their own, and the report has the sum."""
 import collections
 import re
 import signal
@@ -48,6 +48,17 @@ class Threads(SamplerCase):
                 for how in ("end", "destructors", "between", "stay", "fork"):
                     with self.subTest(release=release, how=how, count=count):
                         self.check(program, self.run_mode(program, how, count))
+
+    def test_no_sample_is_lost(self):
+        """Where all regions are in the sample, counts are exact: threads have tallies of their own and add them to
+        counters that they share."""
+        for release in RELEASES:
+            for words in ((), ("-fsampler-adaptive",), ("-fPIC",)):
+                program = build(self.path("p"), release, "-O2", "-pthread", "-w", *words, *SCHEMES, SOURCE)
+                for count in COUNTS:
+                    for how in ("between", "fork") if words else ("end", "destructors", "between", "stay", "fork"):
+                        with self.subTest(release=release, words=words, how=how, count=count):
+                            self.check(program, self.run_mode(program, how, count, SAMPLER_SPARSITY="1"))
 
     def test_fatal_signal(self):
         program = build(self.path("p"), RELEASES[-1], "-O2", "-fno-sample", "-pthread", "-w", *SCHEMES, SOURCE)
