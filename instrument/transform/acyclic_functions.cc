@@ -270,11 +270,13 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
     clones.fast =
         make_fast_clone(function, ".fast", joining, reach.has_value() ? &*reach : nullptr);
     if (reach.has_value() && is_inlined) {
+      clones.passed = make_fast_clone(function, ".passed", joining, &*reach);
       // The checks for first executions, in the function and in what is inlined into it, must not
       // change LLVM's decision; its limits are 325 and 225 otherwise.
-      clones.fast->addFnAttr("function-inline-threshold",
-                             function.hasFnAttribute(llvm::Attribute::InlineHint) ? "475" : "375");
-      clones.passed = make_fast_clone(function, ".passed", joining, &*reach);
+      const char* const limit =
+          function.hasFnAttribute(llvm::Attribute::InlineHint) ? "475" : "375";
+      for (llvm::Function* const clone : {clones.fast, clones.passed})
+        clone->addFnAttr("function-inline-threshold", limit);
       remove_check(*clones.passed);
     }
   }
