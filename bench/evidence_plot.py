@@ -42,7 +42,7 @@ def plot(found, path):
         x, _ = place(cost, 0)
         lines.append(f'<line x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{TOP + high}" stroke="#eee"/>'
                      f'<text x="{x:.1f}" y="{TOP + high + 18}" text-anchor="middle">{cost:.2f}</text>')
-    lines.append(f'<text x="{LEFT + wide / 2}" y="{HEIGHT - 14}" text-anchor="middle">{unit}, the plain build\'s are 1</text>')
+    lines.append(f'<text x="{LEFT + wide / 2}" y="{HEIGHT - 14}" text-anchor="middle">{unit}, relative to the plain build</text>')
     lines.append(f'<text x="16" y="{TOP + high / 2}" transform="rotate(-90 16 {TOP + high / 2})" text-anchor="middle">'
                  "(run, reached site) pairs seen</text>")
     for number, (mode, dots) in enumerate(modes.items()):

@@ -103,7 +103,7 @@ void add_consistent_copies(const SchemeTable& scheme, uint32_t bank, uint32_t ro
 }
 
 // What was taken of a site's counters.
-uint64_t* taken_counts(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
+uint64_t* reported_counts(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
   return first_counters(scheme, bank, row) +
          (scheme.copy_stride != 0 ? uint64_t{kThreadSlots + 1} * scheme.copy_stride
                                   : uint64_t{scheme.rows} * scheme.arity * scheme.banks);
@@ -146,17 +146,17 @@ void claim_thread_slot() {
 
 void count_in_thread_slots(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
                            uint64_t* numbers) {
-  uint64_t* const taken = taken_counts(scheme, bank, row);
+  uint64_t* const reported = reported_counts(scheme, bank, row);
   uint64_t before[kMaxCounters];
   for (uint32_t i = 0; i < scheme.arity; ++i)
-    before[i] = __atomic_load_n(&taken[i], __ATOMIC_ACQUIRE);
+    before[i] = __atomic_load_n(&reported[i], __ATOMIC_ACQUIRE);
   uint64_t sums[kMaxCounters];
   add_consistent_copies(scheme, bank, row, sums);
   for (uint32_t i = 0; i < scheme.arity; ++i) {
     // Memory that no thread has written to stays so. The exchange fails, and changes before[i], if
     // a signal handler or another thread reported meanwhile.
     while (take && sums[i] != before[i] &&
-           !__atomic_compare_exchange_n(&taken[i], &before[i], sums[i], false, __ATOMIC_ACQ_REL,
+           !__atomic_compare_exchange_n(&reported[i], &before[i], sums[i], false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
       add_consistent_copies(scheme, bank, row, sums);
     numbers[i] = sums[i] > before[i] ? sums[i] - before[i] : 0;
