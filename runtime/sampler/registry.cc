@@ -9,7 +9,6 @@
 #include "abi.h"
 #include "access_windows.h"
 #include "async_signal_blocker.h"
-#include "formats/sampler/wire.h"
 #include "generator.h"
 #include "leader.h"
 #include "progress_timeout.h"
@@ -73,14 +72,6 @@ void set_budgets(const UnitDescriptor& unit) {
   ::memset(unit.budgets, wanted ? asked->first_executions : 0, unit.budget_count);
 }
 
-void take_from_thread_slots(const SchemeTable& scheme) {
-  uint64_t numbers[kMaxCounters];
-  for (uint32_t bank = 0; bank < scheme.banks; ++bank) {
-    for (uint32_t row = 0; row < scheme.rows; ++row)
-      count_in_thread_slots(scheme, bank, row, true, numbers);
-  }
-}
-
 void reset_counters(UnitDescriptor& unit) {
   set_budgets(unit);
   for (uint32_t i = 0; i < unit.scheme_count; ++i) {
@@ -89,7 +80,7 @@ void reset_counters(UnitDescriptor& unit) {
     if (scheme.rows == 0 || scheme.kinds != nullptr) continue;
     clear_tallies(scheme);
     if (is_in_thread_slots(scheme)) {
-      take_from_thread_slots(scheme);
+      reset_thread_slots(scheme);
     } else {
       ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity * scheme.banks);
     }

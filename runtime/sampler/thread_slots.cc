@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "formats/sampler/wire.h"
@@ -40,15 +41,23 @@ UnendedFlush unended[kThreadSlots + 1] = {};
 
 // Waits until the thread does not flush, but not for long. Returns its number of flushes.
 uint32_t wait_for_flush(const TallyState& state, uint64_t slot) {
-  constexpr int kYields = 100;
+  constexpr int kYields = 20;
+  constexpr int kMilliseconds = 50;
   uint32_t flushes = 0;
-  for (int i = 0; i < kYields; ++i) {
+  for (int i = 0; i < kYields + kMilliseconds; ++i) {
     flushes = __atomic_load_n(&state.flushes, __ATOMIC_ACQUIRE);
     if ((flushes & 1) == 0 ||
         (__atomic_load_n(&unended[slot].state, __ATOMIC_RELAXED) == &state &&
          __atomic_load_n(&unended[slot].flushes, __ATOMIC_RELAXED) == flushes))
       return flushes;
-    ::sched_yield();
+    // The thread may have been suspended. A yield gives others no time if they are on another
+    // processor.
+    constexpr timespec kMillisecond = {0, 1'000'000};
+    if (i < kYields) {
+      ::sched_yield();
+    } else {
+      ::nanosleep(&kMillisecond, nullptr);
+    }
   }
   __atomic_store_n(&unended[slot].state, &state, __ATOMIC_RELAXED);
   __atomic_store_n(&unended[slot].flushes, flushes, __ATOMIC_RELAXED);
@@ -153,13 +162,30 @@ void count_in_thread_slots(const SchemeTable& scheme, uint32_t bank, uint32_t ro
   uint64_t sums[kMaxCounters];
   add_consistent_copies(scheme, bank, row, sums);
   for (uint32_t i = 0; i < scheme.arity; ++i) {
-    // Memory that no thread has written to stays so. The exchange fails, and changes before[i], if
-    // a signal handler or another thread reported meanwhile.
-    while (take && sums[i] != before[i] &&
+    // A count may be too small, because observations go on while it is read, or too large, if a
+    // thread does not end its flush. Later reports make up for it, so what was reported never
+    // falls. The exchange fails, and changes before[i], if a signal handler or another thread
+    // reported meanwhile.
+    while (take && sums[i] > before[i] &&
            !__atomic_compare_exchange_n(&reported[i], &before[i], sums[i], false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
       add_consistent_copies(scheme, bank, row, sums);
     numbers[i] = sums[i] > before[i] ? sums[i] - before[i] : 0;
+  }
+}
+
+void reset_thread_slots(const SchemeTable& scheme) {
+  for (uint32_t bank = 0; bank < scheme.banks; ++bank) {
+    for (uint32_t row = 0; row < scheme.rows; ++row) {
+      uint64_t sums[kMaxCounters];
+      add_consistent_copies(scheme, bank, row, sums);
+      uint64_t* const reported = reported_counts(scheme, bank, row);
+      for (uint32_t i = 0; i < scheme.arity; ++i) {
+        // Memory that no thread has written to stays so.
+        if (__atomic_load_n(&reported[i], __ATOMIC_RELAXED) != sums[i])
+          __atomic_store_n(&reported[i], sums[i], __ATOMIC_RELEASE);
+      }
+    }
   }
 }
 

@@ -26,9 +26,12 @@ inline bool is_in_thread_slots(const SchemeTable& scheme) {
 // A thread's copies are written by that thread alone, without a lock, so nobody else can reset
 // them: what was taken is written down instead. Both are atomic, but counts are read one after the
 // other. If a thread stays at adding tallies to their counters, because it was interrupted, up to
-// 255 may be counted twice.
+// 255 may be counted twice, until a later report.
 void count_in_thread_slots(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
                            uint64_t* numbers);
+
+// What was counted so far will not be reported.
+void reset_thread_slots(const SchemeTable& scheme);
 
 // In the child of a fork: tallies of threads that it does not have are never added up.
 void forget_tallies_of_threads(const SchemeTable& scheme);

@@ -131,13 +131,34 @@ TEST_F(ThreadTalliesTest, AFlushThatNeverEndsIsNotWaitedForAndTheNextOneEndsIt) 
   EXPECT_EQ(state(2).flushes, 6U);
 }
 
-// Otherwise all that a report shows afterwards would be too little.
-TEST_F(ThreadTalliesTest, ReportsOfMoreThanThereWasAreNotMadeUpForByLaterOnes) {
+TEST_F(ThreadTalliesTest, LaterReportsMakeUpForOnesOfMoreThanThereWas) {
   set(2, 0, 0, 7, 7);
   counter(2, 1, 2) = 7;  // the thread is just adding them up
   EXPECT_EQ(row(1, true), (Row{0, 0, 14}));
   set(2, 0, 0, 0, 0);
   EXPECT_EQ(row(1, true), (Row{0, 0, 0}));
+  counter(2, 1, 2) = 15;
+  EXPECT_EQ(row(1, true), (Row{0, 0, 1}));
+}
+
+TEST_F(ThreadTalliesTest, WhatSeemedNotToBeThereIsNotReportedAgain) {
+  set(2, 0, 0, 0, 7);
+  EXPECT_EQ(row(1, true), (Row{0, 7, 0}));
+  set(2, 0, 3, 0, 7);  // the thread has not counted yet that it has observed
+  EXPECT_EQ(row(1, true), (Row{3, 0, 0}));
+  set(2, 0, 3, 0, 10);
+  EXPECT_EQ(row(1, true), (Row{0, 0, 0}));
+}
+
+TEST_F(ThreadTalliesTest, AResetLeavesNothingToReportAlsoAfterAReportOfTooMuch) {
+  set(2, 0, 0, 7, 7);
+  counter(2, 1, 2) = 7;
+  EXPECT_EQ(row(1, true), (Row{0, 0, 14}));
+  set(2, 0, 0, 0, 0);
+  counter(3, 2, 0) = 4;
+  reset_thread_slots(scheme());
+  EXPECT_EQ(row(1, true), (Row{0, 0, 0}));
+  EXPECT_EQ(row(2, true), (Row{0, 0, 0}));
   ++counter(2, 1, 2);
   EXPECT_EQ(row(1, true), (Row{0, 0, 1}));
 }
