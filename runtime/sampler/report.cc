@@ -160,7 +160,7 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
-    uint64_t numbers[kMaxCounters];
+    uint64_t numbers[kMaxCounters] = {};
     read_row(scheme, bank, row, take, numbers);
     bool is_zero = scheme.kinds == nullptr;
     for (uint32_t i = 0; i < scheme.arity; ++i) is_zero = is_zero && numbers[i] == 0;
