@@ -78,8 +78,15 @@ llvm::GlobalVariable* Countdowns::make_call_counters(std::size_t count) {
   llvm::GlobalVariable* const counters = tables_.make_variable(
       llvm::ConstantAggregateZero::get(llvm::ArrayType::get(zero->getType(), count)), "turns",
       false);
-  if (tables_.options().threads)
-    counters->setThreadLocalMode(llvm::GlobalVariable::LocalExecTLSModel);
+  if (tables_.options().threads) {
+    counters->setThreadLocalMode(llvm::GlobalVariable::InitialExecTLSModel);
+    // LLVM takes the local model for internal variables, but an object that was compiled without
+    // -fPIC may become a library, too. Units with the same name may share their counters.
+    counters->setLinkage(llvm::GlobalValue::WeakODRLinkage);
+    counters->setName("telltale.sampler.turns." + signature_hex(tables_.unit()) + "." +
+                      llvm::Twine(count));
+    counters->setDSOLocal(false);
+  }
   return counters;
 }
 
@@ -103,7 +110,7 @@ llvm::Constant* Countdowns::unit_countdowns() const {
 llvm::GlobalVariable* Countdowns::define_call_counters() {
   if (call_counters_ == nullptr) return nullptr;
   llvm::GlobalVariable* const defined = make_call_counters(call_counter_count_);
-  defined->takeName(call_counters_);
+  if (!tables_.options().threads) defined->takeName(call_counters_);
   call_counters_->replaceAllUsesWith(defined);
   call_counters_->eraseFromParent();
   return call_counters_ = defined;

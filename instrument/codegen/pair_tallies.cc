@@ -65,7 +65,8 @@ class TallyEmitter {
     builder_.SetInsertPoint(shares);
     emit_call_of(exact);
     builder_.SetInsertPoint(has_slot);
-    use_slot(slot);
+    emit_offset_of(slot);
+    block_ = builder_.CreateGEP(i8_, block_, {in_slot_});
   }
 
   // The byte that is 1 while the function uses the tallies. A signal handler that interrupts it
@@ -218,10 +219,6 @@ class TallyEmitter {
   void emit_offset_of(llvm::Value* slot) {
     in_slot_ = builder_.CreateMul(builder_.CreateSub(slot, builder_.getInt64(1)),
                                   builder_.getInt64(table_.tally_stride));
-  }
-  void use_slot(llvm::Value* slot) {
-    emit_offset_of(slot);
-    block_ = builder_.CreateGEP(i8_, block_, {in_slot_});
   }
 
   [[nodiscard]] llvm::Argument* value() const { return function_.getArg(1); }

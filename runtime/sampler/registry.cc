@@ -80,7 +80,7 @@ void reset_counters(UnitDescriptor& unit) {
     if (scheme.rows == 0 || scheme.kinds != nullptr) continue;
     clear_tallies(scheme);
     if (is_in_thread_slots(scheme)) {
-      reset_thread_slots(scheme);
+      reset_thread_slots(scheme, used_slots(unit));
     } else {
       ::memset(scheme.counters, 0, sizeof(uint64_t) * scheme.rows * scheme.arity * scheme.banks);
     }
@@ -99,7 +99,9 @@ void forget_tallies() {
   unsigned left = unit_count;
   for (const UnitDescriptor* unit = newest; unit != nullptr && left > 0;
        unit = unit->next, --left) {
-    for (uint32_t i = 0; i < unit->scheme_count; ++i) forget_tallies_of_threads(unit->schemes[i]);
+    if ((unit->flags & kThreads) == 0) continue;
+    for (uint32_t i = 0; i < unit->scheme_count; ++i)
+      forget_tallies_of_threads(unit->schemes[i], used_slots(*unit));
   }
 }
 
@@ -218,7 +220,7 @@ using telltale::sampler::UnitDescriptor;
 
 __attribute__((visibility("default"))) void telltale_sampler_register_v1(UnitDescriptor* unit) {
   if (unit->version != telltale::sampler::kAbiVersion) return;
-  if ((unit->flags & telltale::sampler::kThreads) != 0) telltale::sampler::use_thread_slots();
+  if ((unit->flags & telltale::sampler::kThreads) != 0) telltale::sampler::use_thread_slots(*unit);
   telltale::sampler::find_leader();
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->register_unit(unit);

@@ -143,9 +143,10 @@ constexpr char kZeros[] = "0\t0\t0\t0\t0\t0\t0\t0\t0\n";
 static_assert(sizeof(kZeros) == 2 * kMaxCounters + 1);
 
 // The numbers of a site. Bounds are not reset: they are merged by minimum and maximum.
-void read_row(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
-              uint64_t* numbers) {
-  if (is_in_thread_slots(scheme)) return count_in_thread_slots(scheme, bank, row, take, numbers);
+void read_row(const UnitDescriptor& unit, const SchemeTable& scheme, uint32_t bank, uint32_t row,
+              bool take, uint64_t* numbers) {
+  if (is_in_thread_slots(scheme))
+    return count_in_thread_slots(scheme, used_slots(unit), bank, row, take, numbers);
   uint64_t* const counters = scheme.counters + (uint64_t{bank} * scheme.rows + row) * scheme.arity;
   for (uint32_t i = 0; i < scheme.arity; ++i)
     numbers[i] = value_of(counters[i], take && scheme.kinds == nullptr);
@@ -161,7 +162,7 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
   out.put("\">\n");
   for (uint32_t row = 0; row < scheme.rows; ++row) {
     uint64_t numbers[kMaxCounters] = {};
-    read_row(scheme, bank, row, take, numbers);
+    read_row(unit, scheme, bank, row, take, numbers);
     bool is_zero = scheme.kinds == nullptr;
     for (uint32_t i = 0; i < scheme.arity; ++i) is_zero = is_zero && numbers[i] == 0;
     if (is_zero || is_operand_missing(unit, index, row)) {

@@ -16,6 +16,7 @@ namespace {
 static_assert(kThreadSlots < 32);
 
 uint32_t taken = 0;  // bit `slot`
+uint32_t used = 0;   // all that ever were
 pthread_key_t key;
 bool has_key = false;
 
@@ -64,18 +65,27 @@ uint32_t wait_for_flush(const TallyState& state, uint64_t slot) {
   return flushes;
 }
 
+template <typename Visit>
+void for_each_slot(uint32_t slots, const Visit& visit) {
+  for (; slots != 0; slots &= slots - 1) visit(static_cast<uint64_t>(__builtin_ctz(slots)));
+}
+
 // The number of flushes of all threads.
-uint64_t wait_for_flushes(const SchemeTable& scheme) {
+uint64_t wait_for_flushes(const SchemeTable& scheme, uint32_t slots) {
   uint64_t flushes = 0;
-  for (uint64_t slot = 1; slot <= kThreadSlots && scheme.tally_stride != 0; ++slot)
+  if (scheme.tally_stride == 0) return flushes;
+  for_each_slot(slots, [&](uint64_t slot) {
     flushes += wait_for_flush(tally_state_of_slot(scheme, slot), slot);
+  });
   return flushes;
 }
 
-uint64_t flushes_by_now(const SchemeTable& scheme) {
+uint64_t flushes_by_now(const SchemeTable& scheme, uint32_t slots) {
   uint64_t flushes = 0;
-  for (uint64_t slot = 1; slot <= kThreadSlots && scheme.tally_stride != 0; ++slot)
+  if (scheme.tally_stride == 0) return flushes;
+  for_each_slot(slots, [&](uint64_t slot) {
     flushes += __atomic_load_n(&tally_state_of_slot(scheme, slot).flushes, __ATOMIC_RELAXED);
+  });
   return flushes;
 }
 
@@ -84,34 +94,39 @@ uint64_t* first_counters(const SchemeTable& scheme, uint32_t bank, uint32_t row)
   return scheme.counters + (uint64_t{bank} * scheme.rows + row) * scheme.arity;
 }
 
-// The numbers of a site in all copies.
-void add_copies(const SchemeTable& scheme, uint32_t bank, uint32_t row, uint64_t* sums) {
+// The numbers of a site in the copies of these slots and in the first copy.
+void add_copies(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32_t row,
+                uint64_t* sums) {
   const uint64_t* const first = first_counters(scheme, bank, row);
   for (uint32_t i = 0; i < scheme.arity; ++i)
     sums[i] = __atomic_load_n(&first[i], __ATOMIC_RELAXED);
-  for (uint64_t slot = 1; slot <= kThreadSlots && scheme.copy_stride != 0; ++slot) {
-    for (uint32_t i = 0; i < scheme.arity; ++i)
-      sums[i] += __atomic_load_n(&first[slot * scheme.copy_stride + i], __ATOMIC_RELAXED);
+  if (scheme.copy_stride != 0) {
+    for_each_slot(slots, [&](uint64_t slot) {
+      for (uint32_t i = 0; i < scheme.arity; ++i)
+        sums[i] += __atomic_load_n(&first[slot * scheme.copy_stride + i], __ATOMIC_RELAXED);
+    });
   }
   if (scheme.tally_stride == 0) return;
   find_tallies(scheme, bank, row, [&](uint64_t place, uint32_t site) {
-    for (uint64_t slot = 1; slot <= kThreadSlots; ++slot)
+    for_each_slot(slots, [&](uint64_t slot) {
       add_tallies(tallies_of_slot(scheme, slot) + place, site, false, sums);
+    });
   });
 }
 
 // The same while no thread adds tallies to counters.
-void add_consistent_copies(const SchemeTable& scheme, uint32_t bank, uint32_t row, uint64_t* sums) {
+void add_consistent_copies(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32_t row,
+                           uint64_t* sums) {
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
-    const uint64_t flushes = wait_for_flushes(scheme);
-    add_copies(scheme, bank, row, sums);
+    const uint64_t flushes = wait_for_flushes(scheme, slots);
+    add_copies(scheme, slots, bank, row, sums);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
-    if (flushes_by_now(scheme) == flushes) break;
+    if (flushes_by_now(scheme, slots) == flushes) break;
   }
 }
 
-// What was taken of a site's counters.
+// What was reported of a site's counters.
 uint64_t* reported_counts(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
   return first_counters(scheme, bank, row) +
          (scheme.copy_stride != 0 ? uint64_t{kThreadSlots + 1} * scheme.copy_stride
@@ -126,7 +141,8 @@ __attribute__((destructor)) void forget_key() {
 
 }  // namespace
 
-void use_thread_slots() {
+void use_thread_slots(UnitDescriptor& unit) {
+  unit.used_slots = &used;
   static bool begun = false;
   if (begun) return;
   begun = true;
@@ -150,17 +166,18 @@ void claim_thread_slot() {
     __atomic_fetch_and(&taken, ~(uint32_t{1} << slot), __ATOMIC_RELEASE);
     return;
   }
+  __atomic_fetch_or(&used, uint32_t{1} << slot, __ATOMIC_RELEASE);
   telltale_sampler_slot_r = slot;
 }
 
-void count_in_thread_slots(const SchemeTable& scheme, uint32_t bank, uint32_t row, bool take,
-                           uint64_t* numbers) {
+void count_in_thread_slots(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32_t row,
+                           bool take, uint64_t* numbers) {
   uint64_t* const reported = reported_counts(scheme, bank, row);
   uint64_t before[kMaxCounters];
   for (uint32_t i = 0; i < scheme.arity; ++i)
     before[i] = __atomic_load_n(&reported[i], __ATOMIC_ACQUIRE);
   uint64_t sums[kMaxCounters];
-  add_consistent_copies(scheme, bank, row, sums);
+  add_consistent_copies(scheme, slots, bank, row, sums);
   for (uint32_t i = 0; i < scheme.arity; ++i) {
     // A count may be too small, because observations go on while it is read, or too large, if a
     // thread does not end its flush. Later reports make up for it, so what was reported never
@@ -169,16 +186,16 @@ void count_in_thread_slots(const SchemeTable& scheme, uint32_t bank, uint32_t ro
     while (take && sums[i] > before[i] &&
            !__atomic_compare_exchange_n(&reported[i], &before[i], sums[i], false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
-      add_consistent_copies(scheme, bank, row, sums);
+      add_consistent_copies(scheme, slots, bank, row, sums);
     numbers[i] = sums[i] > before[i] ? sums[i] - before[i] : 0;
   }
 }
 
-void reset_thread_slots(const SchemeTable& scheme) {
+void reset_thread_slots(const SchemeTable& scheme, uint32_t slots) {
   for (uint32_t bank = 0; bank < scheme.banks; ++bank) {
     for (uint32_t row = 0; row < scheme.rows; ++row) {
       uint64_t sums[kMaxCounters];
-      add_consistent_copies(scheme, bank, row, sums);
+      add_consistent_copies(scheme, slots, bank, row, sums);
       uint64_t* const reported = reported_counts(scheme, bank, row);
       for (uint32_t i = 0; i < scheme.arity; ++i) {
         // Memory that no thread has written to stays so.
@@ -189,12 +206,12 @@ void reset_thread_slots(const SchemeTable& scheme) {
   }
 }
 
-void forget_tallies_of_threads(const SchemeTable& scheme) {
+void forget_tallies_of_threads(const SchemeTable& scheme, uint32_t slots) {
   if (scheme.tally_stride == 0) return;
-  for (uint64_t slot = 1; slot <= kThreadSlots; ++slot) {
+  for_each_slot(slots, [&](uint64_t slot) {
     ::memset(tallies_of_slot(scheme, slot), 0, scheme.tally_stride - kTallyBytes);
     tally_state_of_slot(scheme, slot).flushes = 0;
-  }
+  });
 }
 
 }  // namespace telltale::sampler

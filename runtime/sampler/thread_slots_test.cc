@@ -11,6 +11,7 @@ namespace telltale::sampler {
 namespace {
 
 constexpr uint32_t kStride = 4;
+constexpr uint32_t kAllSlots = (2U << kThreadSlots) - 2;
 
 using Row = std::vector<uint64_t>;
 
@@ -26,9 +27,10 @@ class ThreadSlotsTest : public testing::Test {
   uint64_t& counter(uint32_t slot, uint32_t index) {
     return counters_.at(size_t{slot} * kStride + index);
   }
+  SchemeTable& scheme() { return scheme_; }
   Row row(uint32_t number, bool take) {
     Row found(scheme_.arity);
-    count_in_thread_slots(scheme_, 0, number, take, found.data());
+    count_in_thread_slots(scheme_, kAllSlots, 0, number, take, found.data());
     return found;
   }
 
@@ -44,6 +46,15 @@ TEST_F(ThreadSlotsTest, AddsUpAllThreads) {
   counter(1, 1) = 50;
   EXPECT_EQ(row(1, false), (Row{1003, 4}));
   EXPECT_EQ(row(0, false), (Row{0, 50}));
+}
+
+TEST_F(ThreadSlotsTest, ReadsOnlySlotsThatAreUsed) {
+  counter(0, 0) = 1;
+  counter(3, 0) = 10;
+  counter(4, 0) = 100;
+  Row found(2);
+  count_in_thread_slots(scheme(), 1U << 4, 0, 0, false, found.data());
+  EXPECT_EQ(found, (Row{101, 0}));
 }
 
 TEST_F(ThreadSlotsTest, TakesWithoutChangingWhatThreadsWrite) {
@@ -85,7 +96,7 @@ class ThreadTalliesTest : public testing::Test {
   }
   Row row(uint32_t number, bool take) {
     Row found(kPairCounters);
-    count_in_thread_slots(scheme_, 0, number, take, found.data());
+    count_in_thread_slots(scheme_, kAllSlots, 0, number, take, found.data());
     return found;
   }
   TallyState& state(uint32_t slot) { return tally_state_of_slot(scheme_, slot); }
@@ -156,7 +167,7 @@ TEST_F(ThreadTalliesTest, AResetLeavesNothingToReportAlsoAfterAReportOfTooMuch) 
   EXPECT_EQ(row(1, true), (Row{0, 0, 14}));
   set(2, 0, 0, 0, 0);
   counter(3, 2, 0) = 4;
-  reset_thread_slots(scheme());
+  reset_thread_slots(scheme(), kAllSlots);
   EXPECT_EQ(row(1, true), (Row{0, 0, 0}));
   EXPECT_EQ(row(2, true), (Row{0, 0, 0}));
   ++counter(2, 1, 2);
@@ -167,7 +178,7 @@ TEST_F(ThreadTalliesTest, AChildForgetsThoseOfThreadsThatItDoesNotHave) {
   set(2, 0, 0, 0, 255);
   state(2).flushes = 3;
   state(4).in_use = 1;
-  forget_tallies_of_threads(scheme());
+  forget_tallies_of_threads(scheme(), kAllSlots);
   EXPECT_EQ(row(1, true), (Row{0, 0, 0}));
   EXPECT_EQ(state(2).flushes, 0U);
   EXPECT_EQ(state(4).in_use, 1U);  // may be the child's own thread, in a signal handler
@@ -190,7 +201,7 @@ TEST(SharedCounters, HaveTalliesOfThreads) {
   scheme.tally_blocks = &block;
   const auto row = [&](uint32_t bank, bool take) {
     Row found(kPairCounters);
-    count_in_thread_slots(scheme, bank, 0, take, found.data());
+    count_in_thread_slots(scheme, kAllSlots, bank, 0, take, found.data());
     return found;
   };
   uint8_t* const second_bank = tallies_of_slot(scheme, 7) + kTallyBytes;
