@@ -285,6 +285,12 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
       parts.tracing.insert(parts.tracing.begin(), "-ftrace-line-tables");
     out.insert(out.begin(), "-g");
   }
+  // LLVM tries in vain to vectorise how the operands of comparisons are passed: most of the time
+  // that pbzip2 took to compile. A later -fslp-vectorize wins.
+  if (!parts.options.sample && parts.options.has(instrument::Scheme::kScalarPairs)) {
+    out.insert(out.begin(),
+               {"--start-no-unused-arguments", "-fno-slp-vectorize", "--end-no-unused-arguments"});
+  }
   if (parts.options.any_scheme() || traces) {
     // clang would compile in steps: the plugin would see the source in one, optimisation in
     // another.

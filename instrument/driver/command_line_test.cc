@@ -50,5 +50,22 @@ TEST(CommandLine, InputThatIsNotInstrumentedIsNamed) {
   EXPECT_EQ(warnings_of({"-c", "old.bc"}), 0U);
 }
 
+TEST(CommandLine, StraightLineCodeThatCountsAllPairsIsNotVectorisedUnlessAsked) {
+  const auto place = [](const std::vector<std::string>& words, const char* word) {
+    const CommandLine line = rewrite(words, {"clang-19", "/plugin.so", "/library", 19});
+    return std::ranges::find(line.arguments, word) - line.arguments.begin();
+  };
+  const auto has = [](const std::vector<std::string>& words) {
+    const CommandLine line = rewrite(words, {"clang-19", "/plugin.so", "/library", 19});
+    return std::ranges::find(line.arguments, "-fno-slp-vectorize") != line.arguments.end();
+  };
+  EXPECT_TRUE(has({"-fsampler-scheme=scalar-pairs", "-fno-sample", "-c", "user.c"}));
+  EXPECT_FALSE(has({"-fsampler-scheme=scalar-pairs", "-c", "user.c"}));
+  EXPECT_FALSE(has({"-fsampler-scheme=branches", "-fno-sample", "-c", "user.c"}));
+  const std::vector<std::string> asks = {"-fslp-vectorize", "-fsampler-scheme=scalar-pairs",
+                                         "-fno-sample", "-c", "user.c"};
+  EXPECT_LT(place(asks, "-fno-slp-vectorize"), place(asks, "-fslp-vectorize"));
+}
+
 }  // namespace
 }  // namespace telltale::driver

@@ -3,6 +3,7 @@ import collections
 import re
 import signal
 import subprocess
+import sys
 
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, samples, site_tables
 
@@ -59,6 +60,16 @@ class Threads(SamplerCase):
                     for how in ("between", "fork") if words else ("end", "destructors", "between", "stay", "fork"):
                         with self.subTest(release=release, words=words, how=how, count=count):
                             self.check(program, self.run_mode(program, how, count, SAMPLER_SPARSITY="1"))
+
+    def test_objects_without_fpic_may_become_a_library(self):
+        for release in RELEASES:
+            library = build(self.path("counting.so"), release, "-O2", "-pthread", "-shared", "-w", "-fsampler-scheme=branches",
+                            PROGRAMS / "counting_library.c")
+            done = self.run_reported(sys.executable, "-c", "import ctypes, sys; print(ctypes.CDLL(sys.argv[1]).count(9))", str(library),
+                                     SAMPLER_SPARSITY="1")
+            self.assertEqual((done.returncode, done.stdout), (0, "1\n"), done.stderr)
+            (_, rows), = samples(self.report)
+            self.assertIn(["8", "1"], [list(row) for row in rows])  # n == 7
 
     def test_fatal_signal(self):
         program = build(self.path("p"), RELEASES[-1], "-O2", "-fno-sample", "-pthread", "-w", *SCHEMES, SOURCE)
