@@ -76,7 +76,7 @@ Section environment() {
         "samples observes nothing."},
        {"SAMPLER_RATES",
         "With -fsampler-adaptive: how many executions of each place are observed at first, as "
-        "adaptive:N (the default is adaptive:8); uniform is none."},
+        "adaptive:N (the default is adaptive:100); uniform is none."},
        {"SAMPLER_FILE", "File to write the report to; %p becomes the process ID."},
        {"SAMPLER_REPORT_FD",
         "Open file descriptor to write the report to; takes precedence over the file."},

@@ -13,9 +13,10 @@ using llvm::BasicBlock;
 
 namespace {
 
-// How many times what is left of the budget a series is: 64, 56, 48 ... regions if it begins
-// with 8. Code that is not on a region's most likely path gets observed in one of these.
-constexpr std::uint32_t kSeries = 8;
+// A series has 64 regions, and fewer after the last executions that are observed: 56, 48 ... Code
+// that is not on a region's most likely path gets observed in one of these.
+constexpr std::uint32_t kSeriesForEachLeft = 8;
+constexpr std::uint32_t kMostLeft = 8;
 
 }  // namespace
 
@@ -50,7 +51,9 @@ BasicBlock* FirstRegions::make_check(BasicBlock* slow, BasicBlock* fast, bool ta
   if (series_ != nullptr) {
     llvm::Value* const left =
         builder.CreateZExt(first_.emit_load(builder, budget), builder.getInt32Ty());
-    builder.CreateStore(builder.CreateMul(left, builder.getInt32(kSeries)), series_);
+    llvm::Value* const counted =
+        builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder.getInt32(kMostLeft));
+    builder.CreateStore(builder.CreateMul(counted, builder.getInt32(kSeriesForEachLeft)), series_);
   }
   if (takes_all) {
     first_.emit_take_all(builder, budget);

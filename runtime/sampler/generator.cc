@@ -82,10 +82,16 @@ int32_t draw_in_thread(const Settings& settings) {
 //          31   30                              0
 //   call  | R | the number of this call, from 0     |
 //
-// In the last stage calls are no longer numbered: the number is 2^last.
+// Later calls of the last stage are not numbered: their number is that of numbered_calls.
 // After the check, `left` is the number of calls to skip, and `call` the number of the call at the
 // next check. R is kRedraw: a fork forgot the distance that was drawn.
 constexpr uint32_t kRedraw = 0x80000000;
+
+// All calls before the last stage, and the first ones.
+uint32_t numbered_calls(const Settings& settings) {
+  const uint32_t staged = uint32_t{1} << settings.last_stage;
+  return settings.first_calls > staged ? settings.first_calls : staged;
+}
 
 uint32_t log2_of(uint32_t number) { return 31 - static_cast<uint32_t>(__builtin_clz(number)); }
 
@@ -108,14 +114,14 @@ class FirstCalls {
   }
 
   // Ends the first calls of the latest of these functions, most likely the one that runs.
-  void end(uint32_t last_stage) {
+  void end(uint32_t numbered) {
     for (uint32_t back = 1; back <= kRecent; ++back) {
       CallCounter*& function = recent_[(next_ - back) % kRecent];
       if (function == nullptr) continue;
       CallCounter& counter = *function;
       function = nullptr;
-      if ((counter.call & ~kRedraw) >= uint32_t{1} << last_stage) continue;
-      counter.call = uint32_t{1} << last_stage | kRedraw;
+      if ((counter.call & ~kRedraw) >= numbered) continue;
+      counter.call = numbered | kRedraw;
       return;
     }
   }
@@ -135,14 +141,14 @@ thread_local FirstCalls thread_first_calls __attribute__((tls_model("initial-exe
 
 // The next check is `distance` calls away, 1 or more, but not after the first call of the next
 // stage, which has another probability.
-void set_next_check(CallCounter& counter, uint32_t call, uint32_t stage, uint32_t last,
+void set_next_check(CallCounter& counter, uint32_t call, uint32_t stage, const Settings& settings,
                     uint32_t distance) {
-  if (stage < last) {
+  if (stage < settings.last_stage) {
     const uint32_t rest = (uint32_t{1} << stage) - 1 - call;
     if (distance > rest) distance = rest;
     counter.call = call + distance;
   } else {
-    counter.call = uint32_t{1} << last;
+    counter.call = numbered_calls(settings);
   }
   counter.left = static_cast<int32_t>(distance) - 1;
 }
@@ -160,10 +166,10 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator, FirstCalls
   if (last == 0) return kSample;
   const uint32_t call = counter.call & ~kRedraw;
   const uint32_t stage = stage_of(call, last);
-  if (asked->first_calls && call < uint32_t{1} << last) {
+  if (call < asked->first_calls) {
     // The function's first calls all run checked code, for the observation of first executions.
     // Each of them is sampled with the stage's probability.
-    const bool is_last = call + 1 == uint32_t{1} << last;
+    const bool is_last = call + 1 == asked->first_calls;
     counter.call = (call + 1) | (is_last ? kRedraw : 0);
     const bool is_sampled = generator.draw(*asked, asked->calls[stage]) == 1;
     if (!is_sampled) first_calls.note(counter);
@@ -178,7 +184,7 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator, FirstCalls
   uint32_t distance = draw() - (begins ? 1 : 0);
   const bool is_sampled = !begins || distance == 0;
   if (begins && is_sampled) distance = draw();
-  set_next_check(counter, call, stage, last, distance);
+  set_next_check(counter, call, stage, *asked, distance);
   return is_sampled ? kSample + stage : kSkip;
 }
 
@@ -187,7 +193,7 @@ uint32_t next_region_of_stage(RegionCountdown& countdown, Generator& generator,
                               FirstCalls& first_calls) {
   if (countdown.stage == kNeverStage) {
     const Settings* const asked = settings();
-    if (countdown.left > kUnset / 2 && asked != nullptr) first_calls.end(asked->last_stage);
+    if (countdown.left > kUnset / 2 && asked != nullptr) first_calls.end(numbered_calls(*asked));
     countdown.left = kFirstRegions;
     return 0;
   }
@@ -235,7 +241,7 @@ void redraw_call_counter(CallCounter& counter) {
   if (counter.call == 0) return;
   uint32_t call = counter.call & ~kRedraw;
   const Settings* const asked = settings();
-  const bool is_number = asked != nullptr && call < uint32_t{1} << asked->last_stage;
+  const bool is_number = asked != nullptr && call < numbered_calls(*asked);
   if (is_number && counter.left > 0) call -= static_cast<uint32_t>(counter.left);
   counter = {0, call | kRedraw};
 }

@@ -210,7 +210,7 @@ void put_timestamps(Writer& out, const UnitDescriptor& unit, uint32_t index, uin
 // -fsampler-adaptive: the counts of first executions.
 void put_first_samples(Writer& out, const UnitDescriptor& unit, bool take) {
   const Settings* const asked = settings();
-  if (unit.budgets == nullptr || asked == nullptr || !asked->first_calls) return;
+  if (unit.budgets == nullptr || asked == nullptr || asked->first_calls == 0) return;
   put_report_id(out, kFirstSamplesReport);
   out.put("\" sparsity=\"");
   out.put(asked->sparsity_text);

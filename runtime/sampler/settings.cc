@@ -189,8 +189,13 @@ void set_sparsity(Settings& settings, double sparsity) {
     ++settings.last_stage;
 }
 
+// As many as are observed of each place by default, rounded up to a power of two.
+constexpr uint32_t kFirstCalls = 128;
+static_assert(kFirstCalls >= uint32_t{1} << (kStages - 1));
+
 void observe_first_calls() {
-  the_settings.first_calls = the_settings.first_executions > 0 && the_settings.sparsity >= 1;
+  const bool wanted = the_settings.first_executions > 0 && the_settings.sparsity >= 1;
+  the_settings.first_calls = wanted ? kFirstCalls : 0;
 }
 
 void choose_random(uint32_t random) {

@@ -20,7 +20,9 @@ struct Settings {
   uint32_t last_stage = 0;  // 0: all calls are sampled
   // -fsampler-adaptive: how many executions of each place are observed at first; 0 none.
   uint8_t first_executions = kFirstExecutions;
-  bool first_calls = false;  // some unit observes them: a function's first calls run checked code
+  // How many of a function's first calls run checked code for that; 0 if no unit wants it. Not less
+  // than the calls before the last stage.
+  uint32_t first_calls = 0;
   bool has_seed = false;
   uint64_t seed = 0;
   const int32_t* countdowns = nullptr;  // -fsampler-random=offline: kCountdowns of them

@@ -45,16 +45,16 @@ class RatesTest(unittest.TestCase):
         return done.stderr
 
     def test_the_usual_rates(self):
-        self.assertEqual(self.rates(), ("100", "8"))
+        self.assertEqual(self.rates(), ("100", "100"))
 
     def test_the_server_chooses_the_rates(self):
-        for sparsity, rates, expected in (("7", "adaptive:3", ("7", "3")), ("9", "uniform", ("9", "uniform")), ("11", "adaptive", ("11", "8"))):
+        for sparsity, rates, expected in (("7", "adaptive:3", ("7", "3")), ("9", "uniform", ("9", "uniform")), ("11", "adaptive", ("11", "100"))):
             self.assertNotIn("ignored", self.reply(sparsity=sparsity, rates=rates))
             self.assertEqual(self.rates(), expected)
         self.reply(sparsity="0", rates="adaptive:3")
         self.assertIsNone(self.rates())
         self.spool.joinpath("sparsity").joinpath(next((self.spool / "sparsity").iterdir()).name).write_text("5\n")
-        self.assertEqual(self.rates(), ("5", "8"))
+        self.assertEqual(self.rates(), ("5", "100"))
 
     def test_rules_of_the_server_reach_the_runs(self):
         rules = self.folder / "rules"
@@ -80,7 +80,7 @@ class RatesTest(unittest.TestCase):
         (wish,) = (self.spool / "sparsity").iterdir()
         for text in ("", "garbage\n", "7\nsometimes\n", "7\nuniform\nuniform\n", "\0" * 100, "7\n" * 10000):
             wish.write_text(text)
-            self.assertEqual(self.rates(), ("100", "8"), text[:20])
+            self.assertEqual(self.rates(), ("100", "100"), text[:20])
 
     def test_environment_before_file_before_server(self):
         self.reply(sparsity="7", rates="adaptive:3")

@@ -4,7 +4,7 @@ import pathlib
 import re
 import unittest
 
-from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, run, samples, tables
+from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, compile_with, run, samples, tables
 from study_case import StudyCase, telltale
 from test_sampler_statistics import SOME, Statistics
 
@@ -140,6 +140,17 @@ class Adaptive(SamplerCase):
             self.assertLess(after_loop[1], 3)
             self.assertGreater(after_loop[1], 0)
 
+    def test_the_first_128_calls_of_a_function_with_loops_are_observed(self):
+        flags = ("-O1", "-fsampler-scheme=branches", PROGRAMS / "late_call.c")
+        for release in RELEASES:
+            for words in ((), ("-pthread",)):
+                program = build(self.path("program"), release, "-fsampler-adaptive", *words, *flags)
+                for seed in range(1, 6):
+                    self.run_reported(program, SAMPLER_SPARSITY="1000000", SAMPLER_SEED=str(seed))
+                    (_, rows), = first_of(self.report)
+                    calls_is_120, = [row for row in rows if row[1] == "1"]
+                    self.assertGreaterEqual(int(calls_is_120[0]), 119)
+
     def test_wrong_rates_are_reported(self):
         program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *SELDOM)
         for rates in ("often", "adaptive:", "adaptive:0", "adaptive:256", "adaptive:1x", "adaptive: 1", "adaptive:-1"):
@@ -202,6 +213,24 @@ class Isolation(StudyCase):
         self.assertEqual(len(cause(complete)), 1)
         self.assertEqual(cause(adaptive), cause(complete))
         self.assertNotEqual(cause(uniform), cause(complete))
+
+    def test_a_rare_outcome_of_a_place_that_is_executed_some_dozen_times_is_found(self):
+        """examples/sheet fails where a search finds nothing, after it has found something about ten times in the run."""
+        sources = [path for path in (SOURCE_DIR / "examples/sheet").glob("*.c") if path.name != "fuzz_target.c"]
+        ranked = {}
+        for kind, flags in (("adaptive", ("-fsampler-adaptive",)), ("uniform", ())):
+            program = build(self.folder / kind, RELEASES[-1], "-O1", "-g", "-w", *SCHEMES, *flags, *sources, "-lm")
+            study = self.study(kind)
+            done = telltale("run", "-q", "--study", study, "--times", 300, "--jobs", 2, "--seed", 1, "--sparsity", 1000, "--", program, "--work",
+                            "{}", "--quiet")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = telltale("isolate", study, "--limit", 1, "--json")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            ranked[kind] = [row["predicate"] for row in json.loads(done.stdout)["rows"][:1]]
+        causes = {"name == (struct name *)0", "name <= (struct name *)0", "find_name == 0", "find_name <= 0"}
+        self.assertEqual(len(ranked["adaptive"]), 1)
+        self.assertIn(ranked["adaptive"][0], causes)
+        self.assertFalse(causes & set(ranked["uniform"]))
 
 
 del Statistics  # its methods are used; its tests are not run again

@@ -8,7 +8,7 @@
 namespace telltale::sampler {
 
 // With -fsampler-adaptive: how many executions of each place are observed at first, if nobody says.
-constexpr uint8_t kFirstExecutions = 8;
+constexpr uint8_t kFirstExecutions = 100;
 constexpr uint32_t kMostSparsity = 1'000'000'000;
 
 constexpr char kSpoolSampling[] = "sampling";  // the spool's file of rules of the user
