@@ -1,5 +1,6 @@
 #include "transform/cloning.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
@@ -94,7 +95,7 @@ bool is_used_only_in(const llvm::Constant& constant, const llvm::Function& funct
 }  // namespace
 
 std::optional<std::vector<llvm::GlobalVariable*>> label_tables(llvm::Function& function) {
-  std::set<llvm::GlobalVariable*> tables;
+  llvm::SetVector<llvm::GlobalVariable*> tables;
   for (BasicBlock& block : function) {
     llvm::BlockAddress* const address =
         block.hasAddressTaken() ? llvm::BlockAddress::lookup(&block) : nullptr;

@@ -2,12 +2,12 @@
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/IR/Function.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
 
 #include <optional>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -34,8 +34,10 @@ void demote_values(llvm::Function& function);
 // there is no loop. An edge to a landing pad is represented by the edge that leaves the pad.
 // `post_order` has all blocks that can be reached from `start`; successors come first but for these
 // edges.
+//
+// Their order does not depend on addresses, so that objects are the same in each compilation.
 struct BackEdges {
-  std::set<Edge> edges;
+  llvm::SetVector<Edge> edges;
   std::vector<llvm::BasicBlock*> post_order;
 };
 BackEdges find_back_edges(llvm::BasicBlock* start);

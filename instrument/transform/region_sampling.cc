@@ -1,5 +1,6 @@
 #include "transform/region_sampling.h"
 
+#include <llvm/ADT/SetVector.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
@@ -236,7 +237,7 @@ class RegionSampler {
                      [&](BasicBlock* left, BasicBlock* right) { return size(left) > size(right); });
     const std::set<BasicBlock*> dropped(heads.begin() + static_cast<std::ptrdiff_t>(most),
                                         heads.end());
-    std::erase_if(back_edges_.edges, [&](const Edge& edge) {
+    back_edges_.edges.remove_if([&](const Edge& edge) {
       const llvm::Instruction* const end = edge.first->getTerminator();
       if (llvm::isa<llvm::IndirectBrInst>(end) || !dropped.contains(end->getSuccessor(edge.second)))
         return false;
@@ -399,14 +400,15 @@ class RegionSampler {
         both.emplace_back(call, clones_.slow_clone(call));
       }
     }
-    for (BasicBlock* const block : places_after_loops_)
-      first_regions_->insert_check(block, clones_.slow_clone(block));
     if (first_observations_.has_value()) {
       for (llvm::CallBase* const call : first_observations_->emit()) {
         if (acyclic_functions_.can_extend_region(*call))
           acyclic_functions_.retarget_fast(*call, false);
       }
     }
+    // After the observations of single blocks, which are copied without this check.
+    for (BasicBlock* const block : places_after_loops_)
+      first_regions_->insert_check(block, clones_.slow_clone(block));
     for (const auto& [fast, slow] : both) {
       const Mark& mark = *mark_of(*fast, unit_);
       statistics_.sites += static_cast<unsigned>(mark.sites.size());
@@ -431,7 +433,7 @@ class RegionSampler {
   std::vector<BasicBlock*> places_after_loops_;
   BackEdges back_edges_;
   std::set<Edge> merged_edges_;  // back edges at which no region begins
-  std::set<BasicBlock*> headers_;
+  llvm::SetVector<BasicBlock*> headers_;
   std::vector<UnrolledLoop> unrolled_loops_;
   std::map<BasicBlock*, BasicBlock*> slow_entries_;  // of unrolled loops, by header
   std::map<BasicBlock*, BasicBlock*> region_ends_;

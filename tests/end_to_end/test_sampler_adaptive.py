@@ -182,11 +182,12 @@ class Adaptive(SamplerCase):
             plain = build(self.path("plain"), RELEASES[-1], "-O2", "-w", PROGRAMS / name)
             expected = run(plain)
             for release in RELEASES:
-                for level, schemes in (("-O0", SCHEMES), ("-O2", SCHEMES), ("-O2", OTHERS)):
+                for words in (("-O0", *SCHEMES), ("-O2", *SCHEMES), ("-O2", *OTHERS), ("-O0", "-fsampler-adaptive-blocks", *SCHEMES),
+                              ("-O2", "-fsampler-adaptive-blocks", *SCHEMES)):
                     program = self.path("program")
-                    done = compile_with(release, level, "-w", "-fsampler-adaptive", *schemes, PROGRAMS / name, "-o", program)
+                    done = compile_with(release, "-w", "-fsampler-adaptive", *words, PROGRAMS / name, "-o", program)
                     self.assertEqual(done.returncode, 0, done.stderr[:2000])
-                    with self.subTest(name=name, release=release, level=level, schemes=len(schemes)):
+                    with self.subTest(name=name, release=release, words=words):
                         done = self.run_reported(program, SAMPLER_SPARSITY="20", SAMPLER_SEED="1")
                         self.assertEqual((done.returncode, done.stdout), (expected.returncode, expected.stdout))
 
