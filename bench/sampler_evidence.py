@@ -251,17 +251,18 @@ def run_telltale(*words, cwd):
     return done.stdout
 
 
-# The command, {} is the run; the predicates that name a cause, and not only where it ends.
+# The command, {} is the run; the predicates that name a cause, and not only where it ends; their function, if it matters.
 CAUSES = {
     "stock": (["./program", "{}"], ("shelf == (const char *)0", "shelf <= (const char *)0", "shelf_of == 0", "shelf_of <= 0", "quantity < 0 is TRUE",
-                                    "free_quantity < 0", "room_left < 0", "used > room")),
-    "sheet": (["./program", "--work", "{}", "--quiet"], ("name == (struct name *)0", "name <= (struct name *)0", "find_name == 0", "find_name <= 0")),
+                                    "free_quantity < 0", "room_left < 0", "used > room"), None),
+    "sheet": (["./program", "--work", "{}", "--quiet"], ("name == (struct name *)0", "name <= (struct name *)0", "find_name == 0", "find_name <= 0"),
+              "explain_node"),
 }
 
 
-def ranks_first(study, program, predicates):
+def ranks_first(study, program, predicates, function):
     rows = json.loads(run_telltale("isolate", study, "--program", program, "--limit", 1, "--json", cwd=study))["rows"]
-    return bool(rows) and rows[0]["predicate"] in predicates
+    return bool(rows) and rows[0]["predicate"] in predicates and function in (None, rows[0]["function"])
 
 
 def subset(study, rows, head, folder):
@@ -276,7 +277,7 @@ def subset(study, rows, head, folder):
     return folder
 
 
-def runs_needed(study, program, predicates, folder, seed):
+def runs_needed(study, program, predicates, function, folder, seed):
     """Runs in a random order from which on the cause ranks first, however many more there are; None: it does not with all.
     Sizes grow by two fifths."""
     lines = (study / "runs.tsv").read_text().splitlines()
@@ -287,7 +288,7 @@ def runs_needed(study, program, predicates, folder, seed):
         sizes.append(int(sizes[-1] / 1.4))
     needed = None
     for size in sizes:
-        if not ranks_first(subset(study, rows[:size], head, folder / "part"), program, predicates):
+        if not ranks_first(subset(study, rows[:size], head, folder / "part"), program, predicates, function):
             break
         needed = size
     return needed
@@ -295,7 +296,7 @@ def runs_needed(study, program, predicates, folder, seed):
 
 def cause(name, folder, options):
     """By mode: runs needed (None: more than there are), and how many there are."""
-    command, predicates = CAUSES[name]
+    command, predicates, function = CAUSES[name]
     place = folder / f"cause-{name}"
     place.mkdir()
     if name == "stock":
@@ -315,7 +316,7 @@ def cause(name, folder, options):
         words = () if sparsity is None else ("--sparsity", sparsity)
         runs = min(options.runs, 500) if sparsity is None else options.runs
         run_telltale("run", "-q", "--study", study, "--times", runs, "--jobs", 2, "--seed", 1, *words, "--", *command, cwd=place)
-        needed = [runs_needed(study, program, predicates, place, seed) for seed in range(options.repetitions)]
+        needed = [runs_needed(study, program, predicates, function, place, seed) for seed in range(options.repetitions)]
         answers[mode] = {"needed": needed, "of": runs}
         print(f"{name:<10} {mode:<24} {summary(needed, runs)}", flush=True)
     return answers

@@ -227,8 +227,8 @@ class Isolation(StudyCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             done = telltale("isolate", study, "--limit", 1, "--json")
             self.assertEqual(done.returncode, 0, done.stderr)
-            ranked[kind] = [row["predicate"] for row in json.loads(done.stdout)["rows"][:1]]
-        causes = {"name == (struct name *)0", "name <= (struct name *)0", "find_name == 0", "find_name <= 0"}
+            ranked[kind] = [(row["function"], row["predicate"]) for row in json.loads(done.stdout)["rows"][:1]]
+        causes = {("explain_node", predicate) for predicate in ("name == (struct name *)0", "name <= (struct name *)0", "find_name == 0", "find_name <= 0")}
         self.assertEqual(len(ranked["adaptive"]), 1)
         self.assertIn(ranked["adaptive"][0], causes)
         self.assertFalse(causes & set(ranked["uniform"]))

@@ -217,8 +217,10 @@ void add_filter_options(Command verb, ReadingOptions& options) {
                   "only functions whose short, full or linkage name matches this shell pattern")
       .type_name("GLOB")
       .one_value_each();
-  verb.add_option("--depth", options.depth,
-                  "only calls up to this depth; 1 is the outermost call of a thread")
+  verb.add_option(
+          "--depth", options.depth,
+          "only calls up to this depth; 1 is the outermost call of a thread; 0, the default: "
+          "all calls")
       .type_name("N");
 }
 
