@@ -66,6 +66,33 @@ void redact_in_memory(const CoreFile& core, const std::set<std::string>& paths, 
   }
 }
 
+// Stacks may have parts of paths that the loader has left there: text around the name of a folder.
+void redact_parts_in_memory(const CoreFile& core, const std::set<std::string>& paths,
+                            std::string& file) {
+  std::set<std::string> folders;
+  for (const std::string_view path : paths) {
+    for (size_t at = path.find('/'), end = 0; at != std::string_view::npos; at = end) {
+      end = path.find('/', at + 1);
+      if (end != std::string_view::npos) folders.emplace(path.substr(at, end + 1 - at));
+    }
+  }
+  const auto is_text = [&](size_t at) { return file[at] >= ' ' && file[at] <= '~'; };
+  for (const ElfSegment& segment : core.segments()) {
+    if (segment.type != PT_LOAD || segment.offset >= file.size()) continue;
+    const size_t last = segment.offset + std::min(segment.file_size, file.size() - segment.offset);
+    for (const std::string& folder : folders) {
+      for (size_t at = file.find(folder, segment.offset);
+           at != std::string::npos && at + folder.size() <= last; at = file.find(folder, at)) {
+        size_t begin = at;
+        size_t end = at + folder.size();
+        while (begin > segment.offset && is_text(begin - 1)) --begin;
+        while (end < last && is_text(end)) ++end;
+        overwrite(file, begin, end - begin, {});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 Result<std::string> redacted_paths(Bytes core, const std::string& name) {
@@ -85,6 +112,7 @@ Result<std::string> redacted_paths(Bytes core, const std::string& name) {
     if (!is_of_system(mapping.path) && mapping.path.contains('/')) paths.insert(mapping.path);
   }
   redact_in_memory(*read, paths, file);
+  redact_parts_in_memory(*read, paths, file);
   return file;
 }
 
