@@ -46,6 +46,23 @@ TEST(RedactedPaths, NameNoFoldersOfUsersAndNoArguments) {
             std::string("link: parser\0\0\0\0\0\0\0\0\0\0\0\0stack", 29));
 }
 
+TEST(RedactedPaths, PartsOfPathsInMemoryAreRemoved) {
+  const std::string core = testing::CoreBuilder()
+                               .thread(101, 11, 0x1000)
+                               .process(100, "parser")
+                               .mappings({{0x555000000000, 0x555000002000, 0, "/home/user/parser"}})
+                               .memory(0x7ffe1000, std::string("\1ome/user/x\0user\2/user/", 23))
+                               .build();
+  const auto redacted = redacted_paths(as_bytes(core), "core");
+  ASSERT_TRUE(redacted) << to_string(redacted.error());
+  ProblemLog problems;
+  const auto read = CoreFile::read(as_bytes(*redacted), "core", problems);
+  ASSERT_TRUE(read);
+  const Bytes memory = read->memory(0x7ffe1000, 23);
+  EXPECT_EQ(std::string(reinterpret_cast<const char*>(memory.data()), memory.size()),
+            "\1" + std::string(11, '\0') + "user\2" + std::string(6, '\0'));
+}
+
 TEST(RedactedPaths, AreSafeOnEveryPrefix) {
   const std::string core = sample();
   for (size_t size = 0; size < core.size(); ++size) {
