@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import shutil
 import subprocess
 import tempfile
@@ -150,6 +151,18 @@ class SendTest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (0, "telltale: 4 reports sent, 2 of them with path files\n"))
         self.assertEqual((self.waiting("report"), self.waiting("paths")), ([], []))
         self.assertEqual(sorted(row["id"] for row in stored_in_log(self.store) if "paths_bytes" in row), paths)
+
+    def test_stacks_are_sent_without_pieces_of_arguments(self):
+        """Where the stack begins decides which pieces are left in it."""
+        for size in range(0, 96, 4):
+            self.spooled("fault", "planted-argument", TELLTALE_COLLECT_PATHS=1, PADDING="x" * size)
+        self.assertEqual(len(self.waiting("paths")), 24)
+        with Server(self.store) as server:
+            self.assertEqual(self.send(f"http://127.0.0.1:{server.port}").returncode, 0)
+        self.assertEqual(telltale("store", "fold", self.store).returncode, 0)
+        stored = [unpacked(row) for row in read_runs(self.store)]
+        self.assertEqual(len(stored), 24)
+        self.assertEqual([number for number, file in enumerate(stored) if re.search(b"plan|nted|argu", file)], [])
 
     def test_the_stored_file_says_what_the_program_did(self):
         self.spooled("fault", "planted-argument", TELLTALE_COLLECT_PATHS=1)

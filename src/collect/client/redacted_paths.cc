@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <set>
 #include <string_view>
+#include <unordered_set>
 
 #include "program/core_file.h"
+#include "program/core_registers.h"
 
 namespace telltale::collect {
 namespace {
@@ -66,29 +69,48 @@ void redact_in_memory(const CoreFile& core, const std::set<std::string>& paths, 
   }
 }
 
-// Stacks may have parts of paths that the loader has left there: text around the name of a folder.
-void redact_parts_in_memory(const CoreFile& core, const std::set<std::string>& paths,
-                            std::string& file) {
-  std::set<std::string> folders;
-  for (const std::string_view path : paths) {
-    for (size_t at = path.find('/'), end = 0; at != std::string_view::npos; at = end) {
-      end = path.find('/', at + 1);
-      if (end != std::string_view::npos) folders.emplace(path.substr(at, end + 1 - at));
-    }
+// Four characters in a row of texts that must not be sent.
+constexpr size_t kPieceBytes = 4;
+using Pieces = std::unordered_set<uint32_t>;
+
+uint32_t piece_at(std::string_view text, size_t at) {
+  uint32_t piece = 0;
+  std::memcpy(&piece, text.data() + at, kPieceBytes);
+  return piece;
+}
+
+void add_pieces(std::string_view text, Pieces& pieces) {
+  for (size_t at = 0; at + kPieceBytes <= text.size(); ++at) pieces.insert(piece_at(text, at));
+}
+
+// Arguments are separated by blanks in the note, and by zeros in memory.
+void add_arguments(std::string_view arguments, Pieces& pieces) {
+  arguments = arguments.substr(0, arguments.find('\0'));
+  while (!arguments.empty()) {
+    const size_t end = std::min(arguments.find(' '), arguments.size());
+    add_pieces(arguments.substr(0, end), pieces);
+    arguments.remove_prefix(std::min(end + 1, arguments.size()));
   }
-  const auto is_text = [&](size_t at) { return file[at] >= ' ' && file[at] <= '~'; };
+}
+
+bool is_stack(const CoreFile& core, const ElfSegment& segment) {
+  constexpr uint64_t kMostBelow = 65536;  // the stack pointer of a stack that overflowed
+  return segment.type == PT_LOAD && std::ranges::any_of(core.threads(), [&](const CoreThread& one) {
+           const uint64_t pointer = core_stack_pointer(core.machine(), one);
+           return pointer != 0 && pointer + kMostBelow >= segment.address &&
+                  pointer - std::min(pointer, segment.address) < segment.file_size;
+         });
+}
+
+// Stacks keep parts of texts: variables of calls that have returned, and vector registers that the
+// loader saves, with what a string function has read.
+void redact_pieces_in_stacks(const CoreFile& core, const Pieces& pieces, std::string& file) {
   for (const ElfSegment& segment : core.segments()) {
-    if (segment.type != PT_LOAD || segment.offset >= file.size()) continue;
-    const size_t last = segment.offset + std::min(segment.file_size, file.size() - segment.offset);
-    for (const std::string& folder : folders) {
-      for (size_t at = file.find(folder, segment.offset);
-           at != std::string::npos && at + folder.size() <= last; at = file.find(folder, at)) {
-        size_t begin = at;
-        size_t end = at + folder.size();
-        while (begin > segment.offset && is_text(begin - 1)) --begin;
-        while (end < last && is_text(end)) ++end;
-        overwrite(file, begin, end - begin, {});
-      }
+    if (segment.offset >= file.size() || !is_stack(core, segment)) continue;
+    const std::string memory = file.substr(segment.offset, segment.file_size);
+    for (size_t at = 0; at + kPieceBytes <= memory.size(); ++at) {
+      if (pieces.contains(piece_at(memory, at)))
+        overwrite(file, segment.offset + at, kPieceBytes, {});
     }
   }
 }
@@ -100,19 +122,25 @@ Result<std::string> redacted_paths(Bytes core, const std::string& name) {
   const Result<CoreFile> read = CoreFile::read(core, name, torn);
   if (!read) return std::unexpected(read.error());
   std::string file(reinterpret_cast<const char*>(core.data()), core.size());
+  Pieces pieces;
   for (const ElfNote& note : read->notes()) {
     if (note.name != "CORE") continue;
     const auto at = static_cast<size_t>(note.bytes.data() - core.data());
-    if (note.type == NT_PRPSINFO && note.bytes.size() > kArgumentsAt)
-      overwrite(file, at + kArgumentsAt, note.bytes.size() - kArgumentsAt, {});
+    if (note.type == NT_PRPSINFO && note.bytes.size() > kArgumentsAt) {
+      const size_t size = note.bytes.size() - kArgumentsAt;
+      add_arguments(std::string_view(file).substr(at + kArgumentsAt, size), pieces);
+      overwrite(file, at + kArgumentsAt, size, {});
+    }
     if (note.type == NT_FILE) redact_mapped_files(note.bytes, at, file);
   }
   std::set<std::string> paths;
   for (const CoreMapping& mapping : read->mappings()) {
-    if (!is_of_system(mapping.path) && mapping.path.contains('/')) paths.insert(mapping.path);
+    if (is_of_system(mapping.path) || !mapping.path.contains('/')) continue;
+    paths.insert(mapping.path);
+    add_pieces(mapping.path, pieces);
   }
   redact_in_memory(*read, paths, file);
-  redact_parts_in_memory(*read, paths, file);
+  redact_pieces_in_stacks(*read, pieces, file);
   return file;
 }
 

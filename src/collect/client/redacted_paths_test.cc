@@ -46,21 +46,31 @@ TEST(RedactedPaths, NameNoFoldersOfUsersAndNoArguments) {
             std::string("link: parser\0\0\0\0\0\0\0\0\0\0\0\0stack", 29));
 }
 
-TEST(RedactedPaths, PartsOfPathsInMemoryAreRemoved) {
+TEST(RedactedPaths, PiecesOfTheirTextsAreRemovedFromStacks) {
+  constexpr uint64_t kStack = 0x7ffe1000;
+  constexpr uint64_t kOther = 0x7ffe9000000;
+  constexpr uint64_t kStackPointer = 19;  // which of the stored registers
+  // Vector registers have 32 bytes from the middle of a text.
+  const std::string piece("ome/user/parser\0--password se\0ret\0user", 38);
   const std::string core = testing::CoreBuilder()
-                               .thread(101, 11, 0x1000)
-                               .process(100, "parser")
+                               .thread(101, 11, kStack + 8 - kStackPointer)
+                               .process(100, "/home/user/parser --password secret")
                                .mappings({{0x555000000000, 0x555000002000, 0, "/home/user/parser"}})
-                               .memory(0x7ffe1000, std::string("\1ome/user/x\0user\2/user/", 23))
+                               .memory(kStack, piece)
+                               .memory(kOther, piece)
                                .build();
   const auto redacted = redacted_paths(as_bytes(core), "core");
   ASSERT_TRUE(redacted) << to_string(redacted.error());
   ProblemLog problems;
   const auto read = CoreFile::read(as_bytes(*redacted), "core", problems);
   ASSERT_TRUE(read);
-  const Bytes memory = read->memory(0x7ffe1000, 23);
-  EXPECT_EQ(std::string(reinterpret_cast<const char*>(memory.data()), memory.size()),
-            "\1" + std::string(11, '\0') + "user\2" + std::string(6, '\0'));
+  const auto text_at = [&](uint64_t address) {
+    const Bytes memory = read->memory(address, piece.size());
+    return std::string(reinterpret_cast<const char*>(memory.data()), memory.size());
+  };
+  EXPECT_EQ(text_at(kStack),
+            std::string(26, '\0') + std::string(" se\0ret\0", 8) + std::string(4, '\0'));
+  EXPECT_EQ(text_at(kOther), piece);
 }
 
 TEST(RedactedPaths, AreSafeOnEveryPrefix) {
