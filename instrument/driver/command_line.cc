@@ -285,8 +285,8 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
       parts.tracing.insert(parts.tracing.begin(), "-ftrace-line-tables");
     out.insert(out.begin(), "-g");
   }
-  // LLVM tries in vain to vectorise how the operands of comparisons are passed: most of the time
-  // that pbzip2 took to compile. A later -fslp-vectorize wins.
+  // LLVM's vectoriser of straight-line code took most of pbzip2's compile time, for the code that
+  // passes operands to comparisons, and made nothing faster. A later -fslp-vectorize wins.
   if (!parts.options.sample && parts.options.has(instrument::Scheme::kScalarPairs)) {
     out.insert(out.begin(),
                {"--start-no-unused-arguments", "-fno-slp-vectorize", "--end-no-unused-arguments"});

@@ -82,7 +82,7 @@ int32_t draw_in_thread(const Settings& settings) {
 //          31   30                              0
 //   call  | R | the number of this call, from 0     |
 //
-// Later calls of the last stage are not numbered: their number is that of numbered_calls.
+// Calls are numbered up to numbered_calls(); all later ones have that number.
 // After the check, `left` is the number of calls to skip, and `call` the number of the call at the
 // next check. R is kRedraw: a fork forgot the distance that was drawn.
 constexpr uint32_t kRedraw = 0x80000000;

@@ -212,7 +212,7 @@ bool SliceEffects::may_call(uint32_t function, uint32_t block, const FunctionDat
 
 std::vector<uint32_t> SliceEffects::callers(uint32_t function) const {
   std::vector<uint32_t> all = callers_[function];
-  // all_callable() is not a function of the program: it stands for unknown code.
+  // all_callable() is a placeholder for unknown code, not a function of the program.
   std::erase(all, all_callable());
   if (!is_callable_[function]) return all;
   std::vector<uint32_t> both;

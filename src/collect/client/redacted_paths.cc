@@ -69,12 +69,13 @@ void redact_in_memory(const CoreFile& core, const std::set<std::string>& paths, 
   }
 }
 
-// Four characters in a row of texts that must not be sent.
-constexpr size_t kPieceBytes = 4;
-using Pieces = std::unordered_set<uint32_t>;
+// Six characters in a row of texts that must not be sent. With fewer, addresses that calls return
+// to would now and then be taken for text.
+constexpr size_t kPieceBytes = 6;
+using Pieces = std::unordered_set<uint64_t>;
 
-uint32_t piece_at(std::string_view text, size_t at) {
-  uint32_t piece = 0;
+uint64_t piece_at(std::string_view text, size_t at) {
+  uint64_t piece = 0;
   std::memcpy(&piece, text.data() + at, kPieceBytes);
   return piece;
 }
