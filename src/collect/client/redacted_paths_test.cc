@@ -15,9 +15,9 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-std::string sample() {
+std::string sample(uint64_t first_register = 0x1000) {
   return testing::CoreBuilder()
-      .thread(101, 11, 0x1000)
+      .thread(101, 11, first_register)
       .process(100, "/home/user/parser --password secret")
       .mappings({{0x555000000000, 0x555000002000, 0, "/home/user/parser"},
                  {0x555000002000, 0x555000003000, 2, "/home/user/parser"},
@@ -73,11 +73,13 @@ TEST(RedactedPaths, PiecesOfTheirTextsAreRemovedFromStacks) {
 }
 
 TEST(RedactedPaths, AreSafeOnEveryPrefix) {
-  const std::string core = sample();
-  for (size_t size = 0; size < core.size(); ++size) {
-    const auto redacted = redacted_paths(as_bytes(core).first(size), "core");
-    if (redacted) {
-      EXPECT_EQ(redacted->size(), size);
+  for (const uint64_t first_register : {0x1000, 0x7ffe1000}) {  // not in the stack, and in it
+    const std::string core = sample(first_register);
+    for (size_t size = 0; size < core.size(); ++size) {
+      const auto redacted = redacted_paths(as_bytes(core).first(size), "core");
+      if (redacted) {
+        EXPECT_EQ(redacted->size(), size);
+      }
     }
   }
   EXPECT_FALSE(redacted_paths(as_bytes("no core file"), "core"));
