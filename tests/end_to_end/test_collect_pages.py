@@ -75,6 +75,33 @@ class PagesTest(unittest.TestCase):
         for table in tables:
             self.assertLessEqual(sum(not column.get("minor", False) for column in table["columns"]), 4, table)
 
+    def test_numbers_of_the_status_page(self):
+        with Server(self.store) as server:
+            server.request("PUT", "/v1/sites/b1", sites(), {"Telltale-Application": "app"})
+            for run, label in enumerate(("failed", "failed", "passed", "passed", "passed", "skipped")):
+                body = b"" if run == 2 else report()
+                self.assertEqual(server.post(f"run-{run:06}", body, telltale_label=label, telltale_status=3, telltale_version=f"1.{run}")[0], 200)
+            for run in range(4):
+                self.assertEqual(server.post(f"other-{run:06}", telltale_application="other", telltale_build="b2", telltale_signal="SIGSEGV")[0], 200)
+        subprocess.run([TELLTALE, "store", "fold", self.store, "-q"], check=True)
+        page = (self.store / "status.html").read_text()
+        start, tables = re.compile(r'"part[0-9]+":(?=\{)'), {}
+        for found in start.finditer(page):
+            part, _ = json.JSONDecoder().raw_decode(page, found.end())
+            if "columns" in part:
+                keys = [column["key"] for column in part["columns"]]
+                tables[keys[1]] = [dict(zip(keys, row)) for row in part["rows"]]
+        for row in tables["version"] + tables["day"]:
+            for key in ("first", "last", "day"):
+                self.assertRegex(row.pop(key, "2026-01-01"), r"^20\d\d-\d\d-\d\d$")
+        self.assertEqual(tables["version"], [
+            {"application": "app", "version": "1.5", "runs": 6, "failed": 2, "rate": 0.4, "without": 1, "sites": "yes", "build": "b1"},
+            {"application": "other", "version": "", "runs": 4, "failed": 4, "rate": 1, "without": 0, "sites": "missing", "build": "b2"}])
+        self.assertEqual([{**row, "rate": round(row["rate"], 3)} for row in tables["day"]],
+                         [{"application": "app", "runs": 6, "failed": 2, "rate": 0.333}, {"application": "other", "runs": 4, "failed": 4, "rate": 1}])
+        self.assertEqual([(row["application"], row["end"], row["runs"], row["build"]) for row in tables["end"]],
+                         [("app", "status 3", 2, "b1"), ("other", "SIGSEGV", 4, "b2")])
+
     def test_W2_policies_of_every_route(self):
         with Server(self.store) as server:
             server.post("run-000001")
