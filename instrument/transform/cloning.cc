@@ -1,10 +1,14 @@
 #include "transform/cloning.h"
 
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SetVector.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/InstIterator.h>
+#include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/Operator.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -17,6 +21,37 @@ namespace {
 
 using llvm::BasicBlock;
 
+// Does the assembly define a label that a second copy would define again? Numbers are labels that
+// may be repeated. A colon is also in modifiers (`${0:k}`, `${:uid}`), which LLVM writes in braces,
+// and behind the names of segments (`%fs:`).
+bool defines_label(llvm::StringRef assembly) {
+  bool in_braces = false;
+  for (std::size_t i = 0; i < assembly.size(); ++i) {
+    if (assembly[i] == '$' && i + 1 < assembly.size() && assembly[i + 1] == '{') in_braces = true;
+    if (assembly[i] == '}') in_braces = false;
+    if (in_braces || assembly[i] != ':') continue;
+    const auto in_name = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
+    std::size_t begin = i;
+    while (begin > 0 && in_name(assembly[begin - 1])) --begin;
+    const llvm::StringRef name = assembly.slice(begin, i);
+    const bool is_segment = begin > 0 && assembly[begin - 1] == '%';
+    const bool is_number = !name.empty() && llvm::all_of(name, llvm::isDigit);
+    if (!is_segment && !is_number) return true;
+  }
+  return false;
+}
+
+// Does it matter under which conditions the call is executed? llvm.is.constant, which headers of
+// the C library use, is right in each copy. But what is constant because a function is inlined, as
+// some programs insist on, is not in a copy that is a function of its own.
+bool is_convergent(const llvm::CallBase& call) {
+  if (!call.isConvergent()) return false;
+  const llvm::Function& function = *call.getFunction();
+  return call.getIntrinsicID() != llvm::Intrinsic::is_constant ||
+         function.hasFnAttribute(llvm::Attribute::InlineHint) ||
+         function.hasFnAttribute(llvm::Attribute::AlwaysInline);
+}
+
 bool prevents_cloning(const llvm::Instruction& instruction, bool redirects_labels) {
   if (llvm::isa<llvm::CallBrInst>(instruction) || llvm::isa<llvm::CatchSwitchInst>(instruction) ||
       instruction.getType()->isTokenTy())
@@ -25,11 +60,10 @@ bool prevents_cloning(const llvm::Instruction& instruction, bool redirects_label
   const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
   if (call == nullptr) return false;
   if (call->hasFnAttr(llvm::Attribute::ReturnsTwice) || call->cannotDuplicate() ||
-      call->isMustTailCall() || call->isConvergent())
+      call->isMustTailCall() || is_convergent(*call))
     return true;
   const auto* const assembly = llvm::dyn_cast<llvm::InlineAsm>(call->getCalledOperand());
-  // The assembly may define a label.
-  return assembly != nullptr && llvm::StringRef(assembly->getAsmString()).contains(':');
+  return assembly != nullptr && defines_label(assembly->getAsmString());
 }
 
 bool is_used_outside_block(const llvm::Instruction& instruction) {
@@ -92,6 +126,14 @@ bool is_used_only_in(const llvm::Constant& constant, const llvm::Function& funct
   });
 }
 
+// Do only loads use the table? Tables of labels are often not declared constant.
+bool is_only_loaded(const llvm::Value& table) {
+  return llvm::all_of(table.users(), [](const llvm::User* user) {
+    if (const auto* const load = llvm::dyn_cast<llvm::LoadInst>(user)) return !load->isVolatile();
+    return llvm::isa<llvm::GEPOperator>(user) && is_only_loaded(*user);
+  });
+}
+
 }  // namespace
 
 std::optional<std::vector<llvm::GlobalVariable*>> label_tables(llvm::Function& function) {
@@ -108,8 +150,8 @@ std::optional<std::vector<llvm::GlobalVariable*>> label_tables(llvm::Function& f
       if (!llvm::isa<llvm::ConstantArray>(user)) return std::nullopt;
       for (llvm::User* const holder : user->users()) {
         auto* const table = llvm::dyn_cast<llvm::GlobalVariable>(holder);
-        if (table == nullptr || !table->hasLocalLinkage() || !table->isConstant() ||
-            !is_used_only_in(*table, function))
+        if (table == nullptr || !table->hasLocalLinkage() ||
+            !(table->isConstant() || is_only_loaded(*table)) || !is_used_only_in(*table, function))
           return std::nullopt;
         tables.insert(table);
       }

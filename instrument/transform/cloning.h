@@ -66,8 +66,8 @@ class BodyClones {
   llvm::ValueToValueMapTy clones_;
 };
 
-// The constant tables in which a function keeps the addresses of its labels; nothing if anything
-// else may hold such an address.
+// The tables in which a function keeps the addresses of its labels, and which nothing changes;
+// nothing if anything else may hold such an address.
 std::optional<std::vector<llvm::GlobalVariable*>> label_tables(llvm::Function& function);
 
 // Clones a function, with internal linkage, further parameters of the types `extra`, and label

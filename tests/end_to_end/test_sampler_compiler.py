@@ -436,6 +436,36 @@ class Driver(SamplerCase):
             self.assertEqual(self.run_reported(self.path("variants"), SAMPLER_SPARSITY="1").stdout, "39 -30\n")
             self.assertEqual([rows for _, rows in samples(self.report)], exact)
 
+    def test_what_can_be_cloned(self):
+        """Constants that the C library's headers ask for, tables of labels that are not constant, and assembly without a named label."""
+        self.run_reported(build(self.path("exact"), NEWEST, "-O1", "-fno-sample", *BASIC, PROGRAMS / "can_be_cloned.c"))
+        exact = [rows for _, rows in samples(self.report)]
+        for release in RELEASES:
+            for level in ("-O0", "-O1", "-O2"):
+                for mode in ((), ("-fsampler-adaptive",)):
+                    program = self.path("program")
+                    done = compile_with(release, level, "-fshow-stats", *BASIC, *mode, PROGRAMS / "can_be_cloned.c", "-o", program)
+                    with self.subTest(release=release, level=level, mode=mode):
+                        self.assertIn("; functions 6, of them without copies 0;", done.stderr)
+                        done = self.run_reported(program, SAMPLER_SPARSITY="1")
+                        self.assertEqual(done.stdout, "4 8 10 20 10 0\n")
+                        # What is observed first follows.
+                        self.assertEqual([rows for _, rows in samples(self.report)][:len(exact)], exact)
+                        symbols = run("nm", "-j", program).stdout.split()
+                        self.assertIn("interpret.asking", symbols)
+                        self.assertNotIn("patch.asking", symbols)
+                        done = compile_with(release, level, "-fshow-stats", *BASIC, *mode, PROGRAMS / "named_label.c", "-o", program)
+                        self.assertIn("; functions 2, of them without copies 1;", done.stderr)
+                        self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").stdout, "8\n")
+
+    def test_constants_that_programs_insist_on(self):
+        """A call of a function that does not exist stays if a copy does not know its constant."""
+        for release in RELEASES:
+            for mode in ((), ("-fsampler-adaptive",), ("-fno-sample",), ("-fno-sample-regions",)):
+                with self.subTest(release=release, mode=mode):
+                    program = build(self.path("program"), release, "-O2", *BASIC, *mode, PROGRAMS / "insists_on_constants.c")
+                    self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").stdout, "51\n")
+
 
 if __name__ == "__main__":
     unittest.main()
