@@ -313,6 +313,22 @@ class StoreTest(StudyCase):
         other.stop()
         self.assertIn(f"{ids}: cannot open: Permission denied", "".join(other.text))
 
+    def test_a_damaged_file_is_an_error(self):
+        """At its begin, in a page far behind it, at its end."""
+        store = self.copy_of_store()
+        file = max((store / "runs").rglob("*.parquet"), key=lambda path: path.stat().st_size)
+        parquet = pyarrow().parquet
+        runs = parquet.read_table(file, partitioning=None)
+        parquet.write_table(pyarrow().concat_tables([runs] * 40), file, row_group_size=1000)
+        whole = file.read_bytes()
+        groups = parquet.read_metadata(file)
+        pages = {column.path_in_schema: column.data_page_offset for column in map(groups.row_group(groups.num_row_groups - 1).column, range(groups.num_columns))}
+        for first, last in ((4, 60), (pages["label"], pages["label"] + 8), (len(whole) - 40, len(whole))):
+            file.write_bytes(whole[:first] + bytes(byte ^ 0xff for byte in whole[first:last]) + whole[last:])
+            done = telltale("isolate", store)
+            self.assertEqual((done.returncode, done.stdout), (3, ""), (first, done.stderr))
+            self.assertIn(f"{file}: DuckDB: ", done.stderr)
+
     def test_the_server_folds(self):
         store = self.folder / "folding"
         with Server(store, fold_seconds=1) as server:

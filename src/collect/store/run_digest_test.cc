@@ -196,6 +196,24 @@ TEST(RunDigest, DamageIsNoticed) {
   }
 }
 
+TEST(RunDigest, ErrorsSayWhereInTheFile) {
+  const std::string digest = *digest_of({failed_run()});
+  const size_t head = digest_of({})->size();
+  ASSERT_LT(head, digest.size());
+  size_t errors = 0;
+  for (size_t size = head; size < digest.size(); ++size) {
+    const std::string torn = digest.substr(0, size);
+    const auto done = read_digest(as_bytes(torn), [](const StoredRun&) {});
+    if (done) continue;
+    ++errors;
+    EXPECT_EQ(done.error().cause, Error::Cause::truncated);
+    ASSERT_TRUE(done.error().offset.has_value());
+    EXPECT_GE(*done.error().offset, head) << size;
+    EXPECT_LE(*done.error().offset, size);
+  }
+  EXPECT_GT(errors, 0U);
+}
+
 TEST(RunDigest, ObservationsThatReadersComplainOfHaveNone) {
   const auto has_digest = [](const OwnedRun::Section& section) {
     OwnedRun run;
