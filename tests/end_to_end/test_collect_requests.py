@@ -180,6 +180,14 @@ class ReliabilityOfRequestsTest(CollectCase):
         for path in self.store.rglob("*"):
             self.assertFalse(path.stat().st_mode & 0o077, f"{path} is open to others")
 
+    def test_connections_end_when_clients_want_it(self):
+        with Server(self.store) as server:
+            ask, close = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+            for request, answers in ((close, 1), (b"GET /healthz HTTP/1.0\r\n\r\n", 1), (ask + ask + close + ask, 3)):
+                answer = server.raw(request, shut=False, timeout=60)
+                self.assertEqual(answer.count(b" 200 OK\r\n"), answers, answer)
+                self.assertEqual(answer.lower().count(b"\r\nconnection: close\r\n"), 1, answer)
+
     def test_W4_names_of_strangers_do_not_lead_to_the_operator_s_pages(self):
         ours = ("localhost", "LocalHost:80", "127.0.0.1", "127.0.0.1:8080", "[::1]", "[::1]:8080", "192.0.2.7:9", "ops.example", "OPS.example:443")
         theirs = ("evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:80", "xlocalhost", "127.0.0.1:x", "127.0.0.1:", "[::1", "[::1]x",

@@ -207,6 +207,7 @@ TEST(RunDigest, ErrorsSayWhereInTheFile) {
     if (done) continue;
     ++errors;
     EXPECT_EQ(done.error().cause, Error::Cause::truncated);
+    EXPECT_EQ(done.error().record, "Digest");
     ASSERT_TRUE(done.error().offset.has_value());
     EXPECT_GE(*done.error().offset, head) << size;
     EXPECT_LE(*done.error().offset, size);
