@@ -151,11 +151,16 @@ llvm::Constant* CounterTables::pair_group(const llvm::CallInst& call, const Mark
 
 void CounterTables::add_weak_operands(const llvm::CallInst& call, const Mark& mark) {
   if (!marks_with_known_operands_.insert(&mark).second) return;
+  std::vector<llvm::Constant*>* operands = nullptr;  // of the site before
+  std::uint64_t following = 0;                       // the row after it
   for (unsigned i = 0, argument = 2; i < mark.sites.size(); ++i) {
     if (mark.operands[i].is_constant) continue;
     llvm::Value* const operand = call.getArgOperand(argument++);
-    if (is_weak(operand))
-      weak_operands_[static_cast<unsigned>(row_of(mark, i))] = llvm::cast<llvm::Constant>(operand);
+    if (!is_weak(operand)) continue;
+    const auto row = static_cast<std::uint64_t>(row_of(mark, i));
+    if (operands == nullptr || row != following) operands = &weak_operands_[row];
+    operands->push_back(llvm::cast<llvm::Constant>(operand));
+    following = row + 1;
   }
 }
 
@@ -192,20 +197,40 @@ llvm::Constant* CounterTables::scheme_tables() {
   return make_variable(array_of(entries), "schemes", false);
 }
 
-llvm::Constant* CounterTables::weak_operands() {
+llvm::Constant* CounterTables::weak_variables() {
   if (weak_operands_.empty()) return nullptr;
   llvm::LLVMContext& context = module_.getContext();
-  const auto& schemes = options().schemes;
-  const auto index = std::count(
-      schemes.begin(), schemes.begin() + static_cast<std::ptrdiff_t>(Scheme::kScalarPairs), true);
-  std::vector<llvm::Constant*> entries;
-  for (const auto& [row, operand] : weak_operands_) {
-    const layout::WeakOperand entry = {.operand = operand,
-                                       .scheme = i32(context, static_cast<std::uint64_t>(index)),
-                                       .row = i32(context, row)};
-    entries.push_back(entry.constant(context));
+  std::vector<llvm::Constant*> addresses;
+  llvm::DenseMap<llvm::Constant*, std::uint32_t> known_numbers;
+  std::vector<std::uint32_t> numbers;
+  // Assignments in one function are often compared with the same variables.
+  std::map<std::vector<llvm::Constant*>, std::size_t> known_lists;
+  std::vector<llvm::Constant*> operands;
+  for (const auto& [row, list] : weak_operands_) {
+    const auto [known, is_new] = known_lists.try_emplace(list, numbers.size());
+    for (llvm::Constant* const variable : list) {
+      if (!is_new) break;
+      const auto [number, is_first] =
+          known_numbers.try_emplace(variable, static_cast<std::uint32_t>(addresses.size()));
+      if (is_first) addresses.push_back(variable);
+      numbers.push_back(number->second);
+    }
+    const layout::WeakOperands entry = {.row = i32(context, row),
+                                        .sites = i32(context, list.size()),
+                                        .variables = i32(context, known->second)};
+    operands.push_back(entry.constant(context));
   }
-  return make_variable(array_of(entries), "borrowings", true);
+  const auto& schemes = options().schemes;
+  const auto scheme = std::count(
+      schemes.begin(), schemes.begin() + static_cast<std::ptrdiff_t>(Scheme::kScalarPairs), true);
+  const layout::WeakVariables weak = {
+      .addresses = make_variable(array_of(addresses), "borrowed", true),
+      .numbers = make_variable(llvm::ConstantDataArray::get(context, numbers), "borrowings", true),
+      .operands = make_variable(array_of(operands), "borrowers", true),
+      .address_count = i32(context, addresses.size()),
+      .operand_count = i32(context, operands.size()),
+      .scheme = i32(context, static_cast<std::uint64_t>(scheme))};
+  return make_variable(weak.constant(context), "weak", true);
 }
 
 }  // namespace telltale::instrument

@@ -76,9 +76,8 @@ class CounterTables {
 
   // An array of abi::SchemeTable, one for each scheme that is on.
   llvm::Constant* scheme_tables();
-  // An array of abi::WeakOperand; null if there are none.
-  llvm::Constant* weak_operands();
-  [[nodiscard]] std::size_t weak_operand_count() const { return weak_operands_.size(); }
+  // An abi::WeakVariables; null if there are none.
+  llvm::Constant* weak_variables();
 
   // An internal variable "telltale.sampler.NAME".
   llvm::GlobalVariable* make_variable(llvm::Constant* value, const llvm::Twine& name,
@@ -97,7 +96,8 @@ class CounterTables {
   llvm::DenseMap<const Mark*, llvm::Constant*> access_descriptors_;
   std::map<std::pair<const Mark*, unsigned>, llvm::Constant*> pair_groups_;
   llvm::DenseSet<const Mark*> marks_with_known_operands_;
-  std::map<unsigned, llvm::Constant*> weak_operands_;  // by row of scalar-pairs
+  // Operands of consecutive sites of one mark, by the first site's row.
+  std::map<std::uint64_t, std::vector<llvm::Constant*>> weak_operands_;
 };
 
 // The argument of a scalar-pairs call that holds the address of operand `index`.

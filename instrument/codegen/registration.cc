@@ -46,10 +46,9 @@ Descriptor make_descriptor(CounterTables& tables, Countdowns& countdowns,
       .countdowns = countdowns.unit_countdowns(),
       // A thread's address is no constant; the constructor stores it.
       .call_counters = options.threads ? nullptr : call_counters,
-      .weak_operands = tables.weak_operands(),
-      .call_counter_count = i32(countdowns.call_counter_count()),
-      .weak_operand_count = i32(tables.weak_operand_count()),
+      .weak_variables = tables.weak_variables(),
       .budgets = first_executions.merge_budgets(),
+      .call_counter_count = i32(countdowns.call_counter_count()),
       .budget_count = i32(first_executions.budget_count())};
   return {tables.make_variable(descriptor.constant(context), "unit", false),
           options.threads ? call_counters : nullptr};

@@ -143,14 +143,14 @@ constexpr char kZeros[] = "0\t0\t0\t0\t0\t0\t0\t0\t0\n";
 static_assert(sizeof(kZeros) == 2 * kMaxCounters + 1);
 
 // The numbers of a site. Bounds are not reset: they are merged by minimum and maximum.
-void read_row(const UnitDescriptor& unit, const SchemeTable& scheme, uint32_t bank, uint32_t row,
-              bool take, uint64_t* numbers) {
+void read_row(const UnitDescriptor& unit, const RowCursor& row, bool take, uint64_t* numbers) {
+  const SchemeTable& scheme = row.scheme();
   if (is_in_thread_slots(scheme))
-    return count_in_thread_slots(scheme, used_slots(unit), bank, row, take, numbers);
-  uint64_t* const counters = scheme.counters + (uint64_t{bank} * scheme.rows + row) * scheme.arity;
+    return count_in_thread_slots(row, used_slots(unit), take, numbers);
+  uint64_t* const counters = row.counters();
   for (uint32_t i = 0; i < scheme.arity; ++i)
     numbers[i] = value_of(counters[i], take && scheme.kinds == nullptr);
-  find_tallies(scheme, bank, row, [&](uint64_t place, uint32_t site) {
+  row.visit_tallies([&](uint64_t place, uint32_t site) {
     add_tallies(scheme.tallies + place, site, take, numbers);
   });
 }
@@ -160,12 +160,13 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
   const SchemeTable& scheme = unit.schemes[index];
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
-  for (uint32_t row = 0; row < scheme.rows; ++row) {
+  const bool lacks = lacks_operands(unit);
+  for (RowCursor row(scheme, bank); !row.is_end(); row.next()) {
     uint64_t numbers[kMaxCounters] = {};
-    read_row(unit, scheme, bank, row, take, numbers);
+    read_row(unit, row, take, numbers);
     bool is_zero = scheme.kinds == nullptr;
     for (uint32_t i = 0; i < scheme.arity; ++i) is_zero = is_zero && numbers[i] == 0;
-    if (is_zero || is_operand_missing(unit, index, row)) {
+    if (is_zero || (lacks && is_operand_missing(unit, index, row.row()))) {
       const size_t size = size_t{2} * scheme.arity;
       out.put(kZeros + sizeof(kZeros) - 1 - size, size);
       continue;
@@ -175,7 +176,7 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
       if (scheme.kinds == nullptr) {
         out.decimal(numbers[i]);
       } else {
-        put_bound(out, numbers[i], scheme.kinds[row]);
+        put_bound(out, numbers[i], scheme.kinds[row.row()]);
       }
     }
     out.put('\n');

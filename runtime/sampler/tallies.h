@@ -95,30 +95,6 @@ inline TallyState& tally_state_of_slot(const SchemeTable& scheme, uint64_t slot)
                                         kTallyBytes);
 }
 
-// Calls `visit` for each place where tallies of a row may be: the distance of the block from the
-// first one of a copy, in bytes, and the site's number in the block.
-template <typename Visit>
-void find_tallies(const SchemeTable& scheme, uint32_t bank, uint32_t row, const Visit& visit) {
-  const auto block_at = [&scheme](uint32_t place) { return scheme.tally_blocks[place].by_row; };
-  const auto row_at = [&](uint32_t place) { return scheme.tally_blocks[block_at(place)].row; };
-  // The first block that may have the row.
-  uint32_t at = 0;
-  for (uint32_t end = scheme.blocks; at < end;) {
-    const uint32_t middle = at + (end - at) / 2;
-    if (uint64_t{row_at(middle)} + kTallySites > row) {
-      end = middle;
-    } else {
-      at = middle + 1;
-    }
-  }
-  for (; at < scheme.blocks && row_at(at) <= row; ++at) {
-    const uint32_t site = row - row_at(at);
-    const uint64_t block = block_at(at);
-    if (site < scheme.tally_blocks[block].sites)
-      visit((block * scheme.banks + bank) * kTallyBytes, site);
-  }
-}
-
 // Adds the tallies of a site to `sums`, which has its three counters. Unless `take` clears them,
 // they stay there: if a signal handler reports, the code that it interrupted may write back what it
 // has read.

@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "row_cursor.h"
+
 namespace telltale::sampler {
 namespace {
 
@@ -37,9 +39,11 @@ class Blocks {
     bytes.observed = observed;
   }
 
-  Sums sums(uint32_t bank, uint32_t row, bool take = false) {
+  Sums sums(uint32_t bank, uint32_t number, bool take = false) {
     Sums found = {};
-    find_tallies(scheme_, bank, row, [&](uint64_t place, uint32_t site) {
+    RowCursor row(scheme_, bank);
+    for (uint32_t i = 0; i < number; ++i) row.next();
+    row.visit_tallies([&](uint64_t place, uint32_t site) {
       add_tallies(bytes_.data() + place, site, take, found.data());
     });
     return found;

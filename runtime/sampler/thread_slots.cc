@@ -89,15 +89,10 @@ uint64_t flushes_by_now(const SchemeTable& scheme, uint32_t slots) {
   return flushes;
 }
 
-// A site's counters in the first copy.
-uint64_t* first_counters(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
-  return scheme.counters + (uint64_t{bank} * scheme.rows + row) * scheme.arity;
-}
-
 // The numbers of a site in the copies of these slots and in the first copy.
-void add_copies(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32_t row,
-                uint64_t* sums) {
-  const uint64_t* const first = first_counters(scheme, bank, row);
+void add_copies(const RowCursor& row, uint32_t slots, uint64_t* sums) {
+  const SchemeTable& scheme = row.scheme();
+  const uint64_t* const first = row.counters();
   for (uint32_t i = 0; i < scheme.arity; ++i)
     sums[i] = __atomic_load_n(&first[i], __ATOMIC_RELAXED);
   if (scheme.copy_stride != 0) {
@@ -107,7 +102,7 @@ void add_copies(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32
     });
   }
   if (scheme.tally_stride == 0) return;
-  find_tallies(scheme, bank, row, [&](uint64_t place, uint32_t site) {
+  row.visit_tallies([&](uint64_t place, uint32_t site) {
     for_each_slot(slots, [&](uint64_t slot) {
       add_tallies(tallies_of_slot(scheme, slot) + place, site, false, sums);
     });
@@ -115,22 +110,23 @@ void add_copies(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32
 }
 
 // The same while no thread adds tallies to counters.
-void add_consistent_copies(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32_t row,
-                           uint64_t* sums) {
+void add_consistent_copies(const RowCursor& row, uint32_t slots, uint64_t* sums) {
+  const SchemeTable& scheme = row.scheme();
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries; ++i) {
     const uint64_t flushes = wait_for_flushes(scheme, slots);
-    add_copies(scheme, slots, bank, row, sums);
+    add_copies(row, slots, sums);
     __atomic_thread_fence(__ATOMIC_ACQUIRE);
     if (flushes_by_now(scheme, slots) == flushes) break;
   }
 }
 
 // What was reported of a site's counters.
-uint64_t* reported_counts(const SchemeTable& scheme, uint32_t bank, uint32_t row) {
-  return first_counters(scheme, bank, row) +
-         (scheme.copy_stride != 0 ? uint64_t{kThreadSlots + 1} * scheme.copy_stride
-                                  : uint64_t{scheme.rows} * scheme.arity * scheme.banks);
+uint64_t* reported_counts(const RowCursor& row) {
+  const SchemeTable& scheme = row.scheme();
+  return row.counters() + (scheme.copy_stride != 0
+                               ? uint64_t{kThreadSlots + 1} * scheme.copy_stride
+                               : uint64_t{scheme.rows} * scheme.arity * scheme.banks);
 }
 
 // This code may be unloaded before threads end.
@@ -170,14 +166,14 @@ void claim_thread_slot() {
   telltale_sampler_slot_r = slot;
 }
 
-void count_in_thread_slots(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32_t row,
-                           bool take, uint64_t* numbers) {
-  uint64_t* const reported = reported_counts(scheme, bank, row);
+void count_in_thread_slots(const RowCursor& row, uint32_t slots, bool take, uint64_t* numbers) {
+  const SchemeTable& scheme = row.scheme();
+  uint64_t* const reported = reported_counts(row);
   uint64_t before[kMaxCounters];
   for (uint32_t i = 0; i < scheme.arity; ++i)
     before[i] = __atomic_load_n(&reported[i], __ATOMIC_ACQUIRE);
   uint64_t sums[kMaxCounters];
-  add_consistent_copies(scheme, slots, bank, row, sums);
+  add_consistent_copies(row, slots, sums);
   for (uint32_t i = 0; i < scheme.arity; ++i) {
     // A count may be too small, because observations go on while it is read, or too large, if a
     // thread does not end its flush. Later reports make up for it, so what was reported never
@@ -186,17 +182,17 @@ void count_in_thread_slots(const SchemeTable& scheme, uint32_t slots, uint32_t b
     while (take && sums[i] > before[i] &&
            !__atomic_compare_exchange_n(&reported[i], &before[i], sums[i], false, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
-      add_consistent_copies(scheme, slots, bank, row, sums);
+      add_consistent_copies(row, slots, sums);
     numbers[i] = sums[i] > before[i] ? sums[i] - before[i] : 0;
   }
 }
 
 void reset_thread_slots(const SchemeTable& scheme, uint32_t slots) {
   for (uint32_t bank = 0; bank < scheme.banks; ++bank) {
-    for (uint32_t row = 0; row < scheme.rows; ++row) {
+    for (RowCursor row(scheme, bank); !row.is_end(); row.next()) {
       uint64_t sums[kMaxCounters];
-      add_consistent_copies(scheme, slots, bank, row, sums);
-      uint64_t* const reported = reported_counts(scheme, bank, row);
+      add_consistent_copies(row, slots, sums);
+      uint64_t* const reported = reported_counts(row);
       for (uint32_t i = 0; i < scheme.arity; ++i) {
         // Memory that no thread has written to stays so.
         if (__atomic_load_n(&reported[i], __ATOMIC_RELAXED) != sums[i])

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "abi.h"
+#include "row_cursor.h"
 
 namespace telltale::sampler {
 
@@ -33,8 +33,7 @@ inline uint32_t used_slots(const UnitDescriptor& unit) {
 // them: what was taken is written down instead. Both are atomic, but counts are read one after the
 // other. If a thread stays at adding tallies to their counters, because it was interrupted, up to
 // 255 may be counted twice, until a later report.
-void count_in_thread_slots(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32_t row,
-                           bool take, uint64_t* numbers);
+void count_in_thread_slots(const RowCursor& row, uint32_t slots, bool take, uint64_t* numbers);
 
 // What was counted so far will not be reported.
 void reset_thread_slots(const SchemeTable& scheme, uint32_t slots);

@@ -15,6 +15,14 @@ constexpr uint32_t kAllSlots = (2U << kThreadSlots) - 2;
 
 using Row = std::vector<uint64_t>;
 
+Row count(const SchemeTable& scheme, uint32_t slots, uint32_t bank, uint32_t number, bool take) {
+  RowCursor row(scheme, bank);
+  for (uint32_t i = 0; i < number; ++i) row.next();
+  Row found(scheme.arity);
+  count_in_thread_slots(row, slots, take, found.data());
+  return found;
+}
+
 class ThreadSlotsTest : public testing::Test {
  protected:
   ThreadSlotsTest() {
@@ -28,11 +36,7 @@ class ThreadSlotsTest : public testing::Test {
     return counters_.at(size_t{slot} * kStride + index);
   }
   SchemeTable& scheme() { return scheme_; }
-  Row row(uint32_t number, bool take) {
-    Row found(scheme_.arity);
-    count_in_thread_slots(scheme_, kAllSlots, 0, number, take, found.data());
-    return found;
-  }
+  Row row(uint32_t number, bool take) { return count(scheme_, kAllSlots, 0, number, take); }
 
  private:
   std::array<uint64_t, size_t{kStride} * (kThreadSlots + 2)> counters_{};
@@ -52,9 +56,7 @@ TEST_F(ThreadSlotsTest, ReadsOnlySlotsThatAreUsed) {
   counter(0, 0) = 1;
   counter(3, 0) = 10;
   counter(4, 0) = 100;
-  Row found(2);
-  count_in_thread_slots(scheme(), 1U << 4, 0, 0, false, found.data());
-  EXPECT_EQ(found, (Row{101, 0}));
+  EXPECT_EQ(count(scheme(), 1U << 4, 0, 0, false), (Row{101, 0}));
 }
 
 TEST_F(ThreadSlotsTest, TakesWithoutChangingWhatThreadsWrite) {
@@ -94,11 +96,7 @@ class ThreadTalliesTest : public testing::Test {
     bytes.greater = greater;
     bytes.observed = observed;
   }
-  Row row(uint32_t number, bool take) {
-    Row found(kPairCounters);
-    count_in_thread_slots(scheme_, kAllSlots, 0, number, take, found.data());
-    return found;
-  }
+  Row row(uint32_t number, bool take) { return count(scheme_, kAllSlots, 0, number, take); }
   TallyState& state(uint32_t slot) { return tally_state_of_slot(scheme_, slot); }
   SchemeTable& scheme() { return scheme_; }
 
@@ -200,9 +198,7 @@ TEST(SharedCounters, HaveTalliesOfThreads) {
   scheme.tally_stride = 3 * kTallyBytes;
   scheme.tally_blocks = &block;
   const auto row = [&](uint32_t bank, bool take) {
-    Row found(kPairCounters);
-    count_in_thread_slots(scheme, kAllSlots, bank, 0, take, found.data());
-    return found;
+    return count(scheme, kAllSlots, bank, 0, take);
   };
   uint8_t* const second_bank = tallies_of_slot(scheme, 7) + kTallyBytes;
   bytes_of(second_bank, 0).greater = 3;
