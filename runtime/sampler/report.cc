@@ -160,26 +160,34 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
   const SchemeTable& scheme = unit.schemes[index];
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
+  const size_t zeros_size = size_t{2} * scheme.arity;
+  const char* const zeros = kZeros + sizeof(kZeros) - 1 - zeros_size;
+  const bool is_counted = scheme.kinds == nullptr;
   const bool lacks = lacks_operands(unit);
-  for (RowCursor row(scheme, bank); !row.is_end(); row.next()) {
+  for (RowCursor row(scheme, bank); !row.is_end();) {
+    const uint32_t zero_rows = is_counted && !is_in_thread_slots(scheme) ? row.zero_rows() : 0;
+    if (zero_rows > 0) {
+      out.put_repeated(zeros, zeros_size, zero_rows);
+      row.skip(zero_rows);
+      continue;
+    }
     uint64_t numbers[kMaxCounters] = {};
     read_row(unit, row, take, numbers);
-    bool is_zero = scheme.kinds == nullptr;
-    for (uint32_t i = 0; i < scheme.arity; ++i) is_zero = is_zero && numbers[i] == 0;
-    if (is_zero || (lacks && is_operand_missing(unit, index, row.row()))) {
-      const size_t size = size_t{2} * scheme.arity;
-      out.put(kZeros + sizeof(kZeros) - 1 - size, size);
+    if (lacks && is_operand_missing(unit, index, row.row())) {
+      out.put(zeros, zeros_size);
+      row.next();
       continue;
     }
     for (uint32_t i = 0; i < scheme.arity; ++i) {
       if (i > 0) out.put('\t');
-      if (scheme.kinds == nullptr) {
+      if (is_counted) {
         out.decimal(numbers[i]);
       } else {
         put_bound(out, numbers[i], scheme.kinds[row.row()]);
       }
     }
     out.put('\n');
+    row.next();
   }
   out.put("</samples>\n");
 }

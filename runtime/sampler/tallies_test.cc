@@ -11,7 +11,12 @@
 namespace telltale::sampler {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Ge;
+using ::testing::Lt;
 
 using Sums = std::array<uint64_t, kPairCounters>;
 
@@ -54,7 +59,11 @@ class Blocks {
                                scheme_.rows, scheme_.banks, nullptr, 0);
   }
 
-  [[nodiscard]] const std::vector<uint64_t>& counters() const { return counters_; }
+  [[nodiscard]] std::vector<uint64_t>& counters() { return counters_; }
+  [[nodiscard]] const SchemeTable& scheme() {
+    scheme_.counters = counters_.data();
+    return scheme_;
+  }
   void clear() { clear_tallies(scheme_); }
 
  private:
@@ -103,6 +112,41 @@ TEST(Tallies, AreAddedToTheCountersOfTheirBank) {
   blocks.add_up(1, 1);
   EXPECT_THAT(blocks.counters(), ElementsAre(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 3, 2));
   EXPECT_THAT(blocks.sums(1, 2), ElementsAre(0, 0, 0));
+}
+
+// The rows that are not skipped as zeros.
+std::vector<uint32_t> rows_to_read(Blocks& blocks, uint32_t bank) {
+  std::vector<uint32_t> found;
+  for (RowCursor row(blocks.scheme(), bank); !row.is_end();) {
+    if (const uint32_t zeros = row.zero_rows(); zeros > 0) {
+      row.skip(zeros);
+    } else {
+      found.push_back(row.row());
+      row.next();
+    }
+  }
+  return found;
+}
+
+TEST(Tallies, RowsOfZerosAreSkipped) {
+  Blocks blocks({{0, 16, 0}, {300, 2, 1}}, 1000, 2);
+  EXPECT_THAT(rows_to_read(blocks, 0), ElementsAre());
+  for (const uint32_t row : {0U, 63U, 64U, 500U, 999U})
+    blocks.counters().at(size_t{row} * kPairCounters + row % kPairCounters) = 1;
+  blocks.counters().at(size_t{1000 + 7} * kPairCounters) = uint64_t{1} << 63;
+  EXPECT_THAT(rows_to_read(blocks, 0), ElementsAre(0, 63, 64, 500, 999));
+  EXPECT_THAT(rows_to_read(blocks, 1), ElementsAre(7));
+}
+
+TEST(Tallies, RowsWithTalliesAreNotSkipped) {
+  Blocks blocks({{0, 16, 0}, {300, 2, 2}, {299, 16, 1}}, 1000, 1);
+  blocks.set(1, 0, 1, 0, 1, 1);
+  EXPECT_THAT(rows_to_read(blocks, 0), Contains(301));
+  // Those of the block, and none far from it.
+  EXPECT_THAT(rows_to_read(blocks, 0), Each(AllOf(Ge(299U), Lt(316U))));
+  blocks.set(1, 0, 1, 0, 0, 0);
+  blocks.set(0, 0, 15, 1, 0, 1);
+  EXPECT_THAT(rows_to_read(blocks, 0), Contains(15));
 }
 
 TEST(Tallies, AreTakenOrClearedOnce) {

@@ -42,6 +42,21 @@ class Writer {
       count -= fits;
     }
   }
+  [[gnu::noinline]] void put_repeated(const char* bytes, size_t count, uint32_t times) {
+    const size_t all = count * times;
+    if (all > size_ - used_) {
+      for (; times > 0; --times) put(bytes, count);
+      return;
+    }
+    char* const begin = buffer_ + used_;
+    ::memcpy(begin, bytes, all < count ? all : count);
+    for (size_t done = count; done < all;) {
+      const size_t part = done < all - done ? done : all - done;
+      ::memcpy(begin + done, begin, part);
+      done += part;
+    }
+    used_ += all;
+  }
   [[gnu::noinline]] void decimal(uint64_t number) {
     if (number < 10) return put(static_cast<char>('0' + number));
     char digits[20];
