@@ -1,5 +1,7 @@
 #include "path_tracing/path_code.h"
 
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/DIBuilder.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -23,6 +25,22 @@ namespace {
 
 using csi::Phase;
 
+// Is the loop so short that an iteration waits for the addition of the one before, if the count of
+// repetitions is in memory alone? A call waits longer, and a register would have to be saved.
+bool waits_for_count(const llvm::Loop& loop) {
+  constexpr unsigned kMostInstructions = 24;
+  unsigned instructions = 0;
+  for (const llvm::BasicBlock* const block : loop.blocks()) {
+    for (const llvm::Instruction& instruction : *block) {
+      if (instruction.isDebugOrPseudoInst() || llvm::isa<llvm::PHINode>(instruction)) continue;
+      if (llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::IntrinsicInst>(instruction))
+        return false;
+      if (++instructions > kMostInstructions) return false;
+    }
+  }
+  return true;
+}
+
 class PathCode {
  public:
   PathCode(const TracedFunction& traced, const TraceOptions& options)
@@ -43,6 +61,7 @@ class PathCode {
       late_ = late_variables(static_cast<std::uint32_t>(traced_.block_of_node.size()), edges);
       has_variables_ = needs_variables(late_, edges);
     }
+    find_counts_in_registers();
     // Insertion points, determined before any code is inserted.
     if (traced_.optimised_later) mark_after_calls();
     insert_variables();
@@ -51,9 +70,11 @@ class PathCode {
     }
     std::vector<bool> has_end(traced_.block_of_node.size(), false);
     for (const NumberedEdge& edge : traced_.numbered.edges) {
-      if (edge.place != PathCodePlace::kEndOfSource || !does_something(edge)) continue;
+      if (edge.place != PathCodePlace::kEndOfSource ||
+          !(does_something(edge) || counts_in_register(edge.to)))
+        continue;
       insert_at_end(edge);
-      has_end[edge.from] = true;
+      has_end[edge.from] = has_end[edge.from] || does_something(edge);
     }
     // The code generator of this process does not merge them.
     if (traced_.optimised_later) {
@@ -61,9 +82,12 @@ class PathCode {
         if (node != kExitNode && !has_end[node]) insert_block_end(node);
       }
     }
-    if (index_copy_ != nullptr) {
+    llvm::SmallVector<llvm::AllocaInst*, 2> copies;
+    if (index_copy_ != nullptr) copies.push_back(index_copy_);
+    if (count_copy_ != nullptr) copies.push_back(count_copy_);
+    if (!copies.empty()) {
       llvm::DominatorTree dominators(traced_.function);
-      llvm::PromoteMemToReg({index_copy_}, dominators);
+      llvm::PromoteMemToReg(copies, dominators);
     }
     return std::move(stores_);
   }
@@ -85,6 +109,27 @@ class PathCode {
     return traced_.sets_late && !late_.has_ring[edge.from] && late_.has_ring[edge.to] &&
            edge.to != kExitNode;
   }
+  // Finds the loops whose back edges add to a copy of their slot that is in a register, and store
+  // it. An addition to memory takes about five cycles, in which short loops, such as a search for a
+  // character, have several iterations.
+  void find_counts_in_registers() {
+    counts_in_register_.resize(traced_.block_of_node.size());
+    if (!traced_.sets_late) return;
+    llvm::DominatorTree dominators(traced_.function);
+    const llvm::LoopInfo loops(dominators);
+    for (const NumberedEdge& edge : traced_.numbered.edges) {
+      if (!edge.repeats || begins_without_sum(edge)) continue;
+      const llvm::BasicBlock* const header = traced_.block_of_node[edge.to];
+      const llvm::Loop* const loop = loops.getLoopFor(header);
+      counts_in_register_[edge.to] = loop != nullptr && loop->getHeader() == header &&
+                                     loop->contains(traced_.block_of_node[edge.from]) &&
+                                     waits_for_count(*loop);
+    }
+  }
+  [[nodiscard]] bool counts_in_register(std::uint32_t header) const {
+    return counts_in_register_[header];
+  }
+
   [[nodiscard]] bool does_something(const NumberedEdge& edge) const {
     if (sets_index(edge)) return true;
     if (begins_without_sum(edge)) return sets_sum(edge);
@@ -178,6 +223,7 @@ class PathCode {
       index_copy_ = builder.CreateAlloca(word_);
       builder.CreateStore(number(0), index_copy_);
     }
+    if (llvm::is_contained(counts_in_register_, true)) count_copy_ = builder.CreateAlloca(word_);
     if (!traced_.sets_late) {
       if (has_ring_) clear_ring(builder);
       builder.CreateStore(number(0), sum_, true);
@@ -244,6 +290,19 @@ class PathCode {
                     move(number(next_sum), sum_, next_node, Phase::kSettled)});
   }
 
+  void repeat_in_register(llvm::IRBuilder<>& builder, std::uint32_t node) {
+    llvm::Value* const counted =
+        builder.CreateAdd(builder.CreateLoad(word_, count_copy_), number(kRepetition));
+    builder.CreateStore(counted, count_copy_);
+    store(builder, {move(counted, sum_place(builder), node, Phase::kSettled)});
+  }
+  // On each way into the loop. The path that just began has a known sum.
+  void copy_count(llvm::IRBuilder<>& builder, const NumberedEdge& edge) {
+    builder.CreateStore(edge.is_back ? static_cast<llvm::Value*>(number(edge.increment))
+                                     : builder.CreateLoad(word_, sum_place(builder), true),
+                        count_copy_);
+  }
+
   llvm::Value* increased(llvm::IRBuilder<>& builder, llvm::Value* variable,
                          std::uint64_t increment) {
     llvm::Value* const sum = builder.CreateLoad(word_, variable, true);
@@ -251,6 +310,11 @@ class PathCode {
   }
 
   void insert_edge(llvm::IRBuilder<>& builder, const NumberedEdge& edge) {
+    if (does_something(edge)) change_variables(builder, edge);
+    if (counts_in_register(edge.to) && !edge.repeats) copy_count(builder, edge);
+  }
+
+  void change_variables(llvm::IRBuilder<>& builder, const NumberedEdge& edge) {
     // A block that ends the activation is still a position of the program.
     const std::uint32_t next = edge.to == kExitNode ? edge.from : edge.to;
     llvm::SmallVector<VariableChange, 2> changes;
@@ -274,7 +338,9 @@ class PathCode {
       emit_start(builder);
       builder.CreateStore(number(known), sum_place(builder), true);
     }
-    if (edge.repeats) {
+    if (edge.repeats && counts_in_register(edge.to)) {
+      repeat_in_register(builder, next);
+    } else if (edge.repeats) {
       increase_sum(builder, {}, kRepetition, next);
     } else if (edge.is_back) {
       store_number(builder, edge.exit_increment, edge.increment, next);
@@ -364,6 +430,8 @@ class PathCode {
   llvm::AllocaInst* index_ = nullptr;
   llvm::AllocaInst* sum_ = nullptr;         // null if the ring has it, or there are no variables
   llvm::AllocaInst* index_copy_ = nullptr;  // for the optimiser: a register copy of index_
+  llvm::AllocaInst* count_copy_ = nullptr;  // the same of the slot in which a loop counts
+  std::vector<bool> counts_in_register_;    // by header
   const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
   llvm::DenseSet<const llvm::Instruction*> stores_;
   LateVariables late_;  // if the function sets its variables late

@@ -127,7 +127,7 @@ class EveryInstruction(TraceCase):
     def test_every_kind_of_control_flow(self):
         self.check(PROGRAMS / "control_flow.c",
                    {"loops", "cases", "irreducible", "recursive", "variable_array", "self_loop", "jumping", "computed",
-                    "variadic", "tail_a", "tail_b", "either", "leave"}, ("-O0", "-O1", "-O2"), repeats=True)
+                    "variadic", "tail_a", "tail_b", "either", "scans", "leave"}, ("-O0", "-O1", "-O2"), repeats=True)
 
     def test_a_scheduler_after_register_allocation(self):
         # It moves instructions before a position; the next machine block then begins where the position is.

@@ -147,6 +147,29 @@ NOINLINE int either(int n) {
   return result;
 }
 
+// Short loops in a loop: their counts are in a register, too, which each way into them sets.
+NOINLINE int scans(const char* text, int from) {
+  int words = 0;
+  if (from > 0) {
+    text += from;
+    if (from & 1) goto inside;
+  }
+next:
+  while ((*text & 0x5f) != 0) {
+    if (words > 4) goto inside;
+    ++text;
+  }
+  if (*text == 0) return words;
+inside:
+  while (*text < 'A') {
+    if (*text == 0) return -words;
+    ++text;
+  }
+  if (++words < 6) goto next;
+  for (; *text; ++text) words += *text == 'e';
+  return words;
+}
+
 NOINLINE void leave(int status) {
   if (status) sink = status;
   _exit(status);
@@ -160,5 +183,7 @@ int main(int argc, char** argv) {
   sum += irreducible(6) + irreducible(7) + recursive(6) + variable_array(9) + self_loop(14) + jumping(1) + jumping(argc + 3);
   static const unsigned char kCode[] = {0, 1, 1, 2, 0, 3, 1, 1, 4};
   sum += computed(kCode) + tail_a(5) + either(6) + either(7);
+  static const char kText[] = "  when  the sun rises, all! the   fields are green, and the sheep sleep";
+  sum += scans(kText, 0) + scans(kText, 3) + scans(kText + 20, 16) + scans(kText + 40, 0);
   leave(sum & 127);
 }
