@@ -48,6 +48,59 @@ $NF == "ms" && length($1) > 5 { gsub(/[0-9]+/, "#"); shape[$0]++ }
 END { for (k in kind) total += kind[k]; for (s in sum) all += sum[s]; n = 0; for (s in shape) n++; print total, all, odd, n }
 """
 
+# cppcheck's input, any number of times.
+CPP = """
+namespace {
+template <typename T> struct List { T* first = nullptr; unsigned size = 0; void push(T value); ~List() { delete[] first; } };
+template <typename T> void List<T>::push(T value) {
+  T* grown = new T[size + 1];
+  for (unsigned i = 0; i < size; ++i) grown[i] = first[i];
+  grown[size++] = value;
+  delete[] first;
+  first = grown;
+}
+int parse(const char* text, int* out) {
+  int sign = 1, value = 0;
+  if (text == nullptr) return -1;
+  while (*text == ' ' || *text == 9) ++text;
+  if (*text == '-') { sign = -1; ++text; }
+  for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + (*text - '0');
+  switch (*text) { case 0: break; case ';': case ',': ++text; break; default: return 1; }
+  if (out) *out = sign * value;
+  return value > 1000 ? 2 : 0;
+}
+int fill(List<int>& list, const char** texts, unsigned count) {
+  int failed = 0, number;
+  for (unsigned i = 0; i < count; ++i) {
+    if (parse(texts[i], &number) != 0) { ++failed; continue; }
+    list.push(number);
+  }
+  return failed;
+}
+}
+"""
+
+PYTHON = """
+import json, re
+class Node:
+    def __init__(self, value): self.value, self.less, self.more = value, None, None
+def insert(node, value):
+    while True:
+        name = "less" if value < node.value else "more"
+        following = getattr(node, name)
+        if following is None: return setattr(node, name, Node(value))
+        node = following
+def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
+root, x = Node(1 << 30), 12345
+for i in range(60000):
+    x = (x * 1103515245 + 12345) & 0x7fffffff
+    insert(root, x)
+words = sorted(map(str, range(120000)), key=lambda word: word[::-1])
+found = re.findall(r"(\\d+)5\\b", " ".join(words))
+data = json.loads(json.dumps({word: [i] * 3 for i, word in enumerate(words)}))
+print(fib(24), len(found), len(data), sum(map(len, data.values())))
+"""
+
 # As in sampler_overhead.
 PROGRAMS = {
     **sampler_overhead.PROGRAMS,
@@ -67,6 +120,12 @@ PROGRAMS = {
               "{cc} *.o -lm -o reader", "expat/reader", "-n -d {out} {xml} && cat {out}/{xml_name}"),
     "bc": ("bc", "./configure -q CC={plain} CFLAGS=-w", "make -s -C lib CC={cc} CFLAGS='{flags}' " + NO_AUTOTOOLS + " && make -s -C bc CC={cc} "
            "CFLAGS='{flags}' " + NO_AUTOTOOLS, "bc/bc", "-q {bc}"),
+    # Nobody tuned for these two. They take minutes to build.
+    # Python's build runs a first interpreter, which is a plain one here.
+    "python": ("python3.11", "./configure -q CC={plain} && make -s python && find . -name '*.o' -delete",
+               "make -s -o _bootstrap_python -o Programs/_freeze_module -o Python/deepfreeze/deepfreeze.c CC='{cc} {flags}' "
+               "OPT='-DNDEBUG -fwrapv' python", "python", "-S {py}"),
+    "cppcheck": ("cppcheck", "true", "make -s CXX={cxx} CXXFLAGS='{flags} -std=c++11 -DNDEBUG' cppcheck", "cppcheck", "-q --language=c++ {cpp}"),
     "mawk": ("mawk", "./configure -q CC={plain} CFLAGS=-w", "make -s CC={cc} CFLAGS='{flags}' mawk", "mawk", "-f {awk} {text} {text}"),
 }
 
@@ -116,7 +175,9 @@ def write_inputs(folder, long):
     manifest = sampler_overhead.manifest(1000) if long else "\n".join(
         ["rule cc", "  command = cc -c $in -o $out", *(f"build part{i}.o: cc /dev/null" for i in range(500)),
          "build all: phony " + " ".join(f"part{i}.o" for i in range(500)), ""])
-    names = {"text": text if long else text[:400_000], "script": lua, "manifest": manifest, "awk": AWK,
+    python = re.sub(r"60000|120000", lambda m: str(int(m[0]) // (1 if long else 500)), PYTHON.replace("fib(24)", f"fib({26 if long else 12})"))
+    names = {"text": text if long else text[:400_000], "script": lua, "manifest": manifest, "awk": AWK, "py": python,
+             "cpp": CPP * (250 if long else 1),
              "xml": xml(12_000_000, 9) if long else xml(300_000, 1), "json": json_text(6_000_000, 5) if long else json_text(200_000, 1),
              "bc": bc_text(150_000 if long else 600)}
     files = {}

@@ -85,10 +85,7 @@ class PathCode {
     llvm::SmallVector<llvm::AllocaInst*, 2> copies;
     if (index_copy_ != nullptr) copies.push_back(index_copy_);
     if (count_copy_ != nullptr) copies.push_back(count_copy_);
-    if (!copies.empty()) {
-      llvm::DominatorTree dominators(traced_.function);
-      llvm::PromoteMemToReg(copies, dominators);
-    }
+    if (!copies.empty()) llvm::PromoteMemToReg(copies, dominators());
     return std::move(stores_);
   }
 
@@ -115,12 +112,12 @@ class PathCode {
   void find_counts_in_registers() {
     counts_in_register_.resize(traced_.block_of_node.size());
     if (!traced_.sets_late) return;
-    llvm::DominatorTree dominators(traced_.function);
-    const llvm::LoopInfo loops(dominators);
+    std::optional<llvm::LoopInfo> known_loops;
     for (const NumberedEdge& edge : traced_.numbered.edges) {
       if (!edge.repeats || begins_without_sum(edge)) continue;
+      if (!known_loops) known_loops.emplace(dominators());
       const llvm::BasicBlock* const header = traced_.block_of_node[edge.to];
-      const llvm::Loop* const loop = loops.getLoopFor(header);
+      const llvm::Loop* const loop = known_loops->getLoopFor(header);
       counts_in_register_[edge.to] = loop != nullptr && loop->getHeader() == header &&
                                      loop->contains(traced_.block_of_node[edge.from]) &&
                                      waits_for_count(*loop);
@@ -134,6 +131,12 @@ class PathCode {
     if (sets_index(edge)) return true;
     if (begins_without_sum(edge)) return sets_sum(edge);
     return edge.completes || edge.repeats || edge.increment != 0;
+  }
+
+  // Path tracing adds no blocks and edges while its code is inserted.
+  llvm::DominatorTree& dominators() {
+    if (!dominators_) dominators_.emplace(traced_.function);
+    return *dominators_;
   }
 
   void insert_start(llvm::IRBuilder<>& builder, std::uint32_t node) {
@@ -432,6 +435,7 @@ class PathCode {
   llvm::AllocaInst* index_copy_ = nullptr;  // for the optimiser: a register copy of index_
   llvm::AllocaInst* count_copy_ = nullptr;  // the same of the slot in which a loop counts
   std::vector<bool> counts_in_register_;    // by header
+  std::optional<llvm::DominatorTree> dominators_;
   const std::vector<const NumberedEdge*> edges_to_start_ = edges_to_start(traced_.numbered);
   llvm::DenseSet<const llvm::Instruction*> stores_;
   LateVariables late_;  // if the function sets its variables late
