@@ -48,38 +48,6 @@ $NF == "ms" && length($1) > 5 { gsub(/[0-9]+/, "#"); shape[$0]++ }
 END { for (k in kind) total += kind[k]; for (s in sum) all += sum[s]; n = 0; for (s in shape) n++; print total, all, odd, n }
 """
 
-# cppcheck's input, any number of times.
-CPP = """
-namespace {
-template <typename T> struct List { T* first = nullptr; unsigned size = 0; void push(T value); ~List() { delete[] first; } };
-template <typename T> void List<T>::push(T value) {
-  T* grown = new T[size + 1];
-  for (unsigned i = 0; i < size; ++i) grown[i] = first[i];
-  grown[size++] = value;
-  delete[] first;
-  first = grown;
-}
-int parse(const char* text, int* out) {
-  int sign = 1, value = 0;
-  if (text == nullptr) return -1;
-  while (*text == ' ' || *text == 9) ++text;
-  if (*text == '-') { sign = -1; ++text; }
-  for (; *text >= '0' && *text <= '9'; ++text) value = value * 10 + (*text - '0');
-  switch (*text) { case 0: break; case ';': case ',': ++text; break; default: return 1; }
-  if (out) *out = sign * value;
-  return value > 1000 ? 2 : 0;
-}
-int fill(List<int>& list, const char** texts, unsigned count) {
-  int failed = 0, number;
-  for (unsigned i = 0; i < count; ++i) {
-    if (parse(texts[i], &number) != 0) { ++failed; continue; }
-    list.push(number);
-  }
-  return failed;
-}
-}
-"""
-
 PYTHON = """
 import json, re
 class Node:
@@ -177,7 +145,7 @@ def write_inputs(folder, long):
          "build all: phony " + " ".join(f"part{i}.o" for i in range(500)), ""])
     python = re.sub(r"60000|120000", lambda m: str(int(m[0]) // (1 if long else 500)), PYTHON.replace("fib(24)", f"fib({26 if long else 12})"))
     names = {"text": text if long else text[:400_000], "script": lua, "manifest": manifest, "awk": AWK, "py": python,
-             "cpp": CPP * (250 if long else 1),
+             "cpp": (SOURCE_DIR / "bench/programs/checked.cc").read_text() * (250 if long else 1),
              "xml": xml(12_000_000, 9) if long else xml(300_000, 1), "json": json_text(6_000_000, 5) if long else json_text(200_000, 1),
              "bc": bc_text(150_000 if long else 600)}
     files = {}
