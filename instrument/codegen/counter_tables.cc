@@ -157,7 +157,7 @@ void CounterTables::add_weak_operands(const llvm::CallInst& call, const Mark& ma
     if (mark.operands[i].is_constant) continue;
     llvm::Value* const operand = call.getArgOperand(argument++);
     if (!is_weak(operand)) continue;
-    const auto row = static_cast<std::uint64_t>(row_of(mark, i));
+    const std::uint64_t row = row_of(mark, i);
     if (operands == nullptr || row != following) operands = &weak_operands_[row];
     operands->push_back(llvm::cast<llvm::Constant>(operand));
     following = row + 1;

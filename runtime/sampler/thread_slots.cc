@@ -172,7 +172,7 @@ void count_in_thread_slots(const RowCursor& row, uint32_t slots, bool take, uint
   uint64_t before[kMaxCounters];
   for (uint32_t i = 0; i < scheme.arity; ++i)
     before[i] = __atomic_load_n(&reported[i], __ATOMIC_ACQUIRE);
-  uint64_t sums[kMaxCounters];
+  uint64_t sums[kMaxCounters] = {};
   add_consistent_copies(row, slots, sums);
   for (uint32_t i = 0; i < scheme.arity; ++i) {
     // A count may be too small, because observations go on while it is read, or too large, if a
@@ -190,7 +190,7 @@ void count_in_thread_slots(const RowCursor& row, uint32_t slots, bool take, uint
 void reset_thread_slots(const SchemeTable& scheme, uint32_t slots) {
   for (uint32_t bank = 0; bank < scheme.banks; ++bank) {
     for (RowCursor row(scheme, bank); !row.is_end(); row.next()) {
-      uint64_t sums[kMaxCounters];
+      uint64_t sums[kMaxCounters] = {};
       add_consistent_copies(row, slots, sums);
       uint64_t* const reported = reported_counts(row);
       for (uint32_t i = 0; i < scheme.arity; ++i) {
