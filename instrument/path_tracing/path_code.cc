@@ -25,8 +25,9 @@ namespace {
 
 using csi::Phase;
 
-// Is the loop so short that an iteration waits for the addition of the one before, if the count of
-// repetitions is in memory alone? A call waits longer, and a register would have to be saved.
+// If the count of repetitions is only in memory, each iteration's addition waits for the previous
+// one. Is the loop so short that this takes longer than its body? Loops with calls are not: calls
+// take longer, and the register would have to be saved around them.
 bool waits_for_count(const llvm::Loop& loop) {
   constexpr unsigned kMostInstructions = 24;
   unsigned instructions = 0;
@@ -106,9 +107,9 @@ class PathCode {
     return traced_.sets_late && !late_.has_ring[edge.from] && late_.has_ring[edge.to] &&
            edge.to != kExitNode;
   }
-  // Finds the loops whose back edges add to a copy of their slot that is in a register, and store
-  // it. An addition to memory takes about five cycles, in which short loops, such as a search for a
-  // character, have several iterations.
+  // Finds the loops that keep a copy of their slot in a register: their back edges add to the
+  // register and store it. An addition to memory takes about five cycles, as long as several
+  // iterations of a short loop, such as a search for a character.
   void find_counts_in_registers() {
     counts_in_register_.resize(traced_.block_of_node.size());
     if (!traced_.sets_late) return;

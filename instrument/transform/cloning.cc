@@ -21,29 +21,32 @@ namespace {
 
 using llvm::BasicBlock;
 
-// Does the assembly define a label that a second copy would define again? Numbers are labels that
-// may be repeated. A colon is also in modifiers (`${0:k}`, `${:uid}`), which LLVM writes in braces,
-// and behind the names of segments (`%fs:`).
+// Does the assembly define a label? Then a copy of it would define the label again, which is an
+// error, unless the label is a number. A colon also follows the name of a segment register
+// (`%fs:`), and is part of modifiers, which LLVM writes in braces (`${0:k}`, `${:uid}`).
 bool defines_label(llvm::StringRef assembly) {
   bool in_braces = false;
   for (std::size_t i = 0; i < assembly.size(); ++i) {
-    if (assembly[i] == '$' && i + 1 < assembly.size() && assembly[i + 1] == '{') in_braces = true;
+    if (assembly.substr(i).starts_with("${")) in_braces = true;
     if (assembly[i] == '}') in_braces = false;
     if (in_braces || assembly[i] != ':') continue;
     const auto in_name = [](char c) { return llvm::isAlnum(c) || c == '_' || c == '.'; };
     std::size_t begin = i;
     while (begin > 0 && in_name(assembly[begin - 1])) --begin;
     const llvm::StringRef name = assembly.slice(begin, i);
-    const bool is_segment = begin > 0 && assembly[begin - 1] == '%';
-    const bool is_number = !name.empty() && llvm::all_of(name, llvm::isDigit);
+    const char before = begin > 0 ? assembly[begin - 1] : ' ';
+    const bool is_segment = before == '%';
+    // Behind `$`, a number is an operand, which may be the name of a label.
+    const bool is_number = !name.empty() && llvm::all_of(name, llvm::isDigit) && before != '$';
     if (!is_segment && !is_number) return true;
   }
   return false;
 }
 
-// Does it matter under which conditions the call is executed? llvm.is.constant, which headers of
-// the C library use, is right in each copy. But what is constant because a function is inlined, as
-// some programs insist on, is not in a copy that is a function of its own.
+// May the call not be copied to where other conditions hold? LLVM marks llvm.is.constant so, but a
+// copy may have another result: false is always allowed. The exception are functions that are
+// declared inline. Some programs call an undefined function if an argument of such a function is
+// not constant, and a copy that is not inlined does not know the caller's constants.
 bool is_convergent(const llvm::CallBase& call) {
   if (!call.isConvergent()) return false;
   const llvm::Function& function = *call.getFunction();

@@ -163,9 +163,10 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
   const size_t zeros_size = size_t{2} * scheme.arity;
   const char* const zeros = kZeros + sizeof(kZeros) - 1 - zeros_size;
   const bool is_counted = scheme.kinds == nullptr;
+  const bool may_skip = is_counted && !is_in_thread_slots(scheme);
   const bool lacks = lacks_operands(unit);
   for (RowCursor row(scheme, bank); !row.is_end();) {
-    const uint32_t zero_rows = is_counted && !is_in_thread_slots(scheme) ? row.zero_rows() : 0;
+    const uint32_t zero_rows = may_skip ? row.zero_rows() : 0;
     if (zero_rows > 0) {
       out.put_repeated(zeros, zeros_size, zero_rows);
       row.skip(zero_rows);
