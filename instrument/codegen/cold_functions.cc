@@ -11,14 +11,13 @@ namespace {
 
 constexpr const char* kRareAttribute = "telltale-sampler-rare";
 
-// preserve_most, where clang implements it.
+}  // namespace
+
 llvm::CallingConv::ID cold_calling_convention(const llvm::Module& module) {
   const llvm::Triple triple(module.getTargetTriple());
   const bool known = triple.getArch() == llvm::Triple::x86_64 || triple.isAArch64();
   return known ? llvm::CallingConv::PreserveMost : llvm::CallingConv::C;
 }
-
-}  // namespace
 
 llvm::Function* make_cold_function(llvm::Module& module, const llvm::Twine& name,
                                    llvm::FunctionType* type) {

@@ -10,13 +10,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 
 #include "analysis/ir_marks.h"
 #include "codegen/cold_functions.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 #include "transform/first_observations.h"
-#include "transform/inlining.h"
 #include "transform/region_reach.h"
 
 namespace telltale::instrument {
@@ -24,6 +24,12 @@ namespace telltale::instrument {
 using llvm::BasicBlock;
 
 namespace {
+
+// LLVM's limits of what is inlined, with something to spare, and what a check for first executions
+// costs in its units.
+constexpr unsigned kFastLimit = 300;
+constexpr unsigned kHintedFastLimit = 400;
+constexpr unsigned kCheckCost = 75;
 
 // Removes the check for first executions with which the function begins.
 void remove_check(llvm::Function& function) {
@@ -54,7 +60,7 @@ void call_with(llvm::CallBase& call, llvm::Function& callee, llvm::Value& argume
     plain->setTailCallKind(llvm::cast<llvm::CallInst>(call).getTailCallKind());
     made = plain;
   }
-  made->setCallingConv(call.getCallingConv());
+  made->setCallingConv(callee.getCallingConv());
   made->setAttributes(call.getAttributes());
   made->copyMetadata(call);
   made->takeName(&call);
@@ -92,7 +98,7 @@ bool is_acyclic_region(const llvm::Function& function, const TranslationUnit& un
 
 AcyclicFunctions::AcyclicFunctions(llvm::Module& module, const TranslationUnit& unit,
                                    const IsWeightless& is_weightless)
-    : unit_(unit) {
+    : unit_(unit), inline_estimates_(unit) {
   std::vector<const llvm::Function*> order;  // callees first
   llvm::CallGraph graph(module);
   unsigned scc_id = 0;
@@ -102,6 +108,7 @@ AcyclicFunctions::AcyclicFunctions(llvm::Module& module, const TranslationUnit& 
       if (function == nullptr || function->isDeclaration()) continue;
       scc_ids_[function] = scc_id;
       order.push_back(function);
+      inline_estimates_.add(*function);
     }
   }
   // LLVM's walk leaves out functions that nothing reaches. They may call each other, so they share
@@ -177,6 +184,7 @@ void AcyclicFunctions::retarget_calls() {
       call_with(*call, *clones.slow, *one.bank);
     } else {
       call->setCalledFunction(clones.slow);
+      call->setCallingConv(clones.slow->getCallingConv());
     }
   }
   for (auto& [function, clones] : clones_) {
@@ -231,7 +239,7 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
                                           SamplingStatistics& statistics) {
   Clones& clones = clones_[&function];
   FirstExecutions& first = codegen.first_executions;
-  const bool is_inlined = is_small(function, unit_);
+  const bool is_inlined = inline_estimates_.is_small(function);
   std::vector<llvm::Type*> extra;
   if (first.are_observed()) extra.push_back(llvm::Type::getInt64Ty(function.getContext()));
   llvm::Function* const slow = clones.slow = make_slow_clone(function, extra);
@@ -240,6 +248,10 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
   if (!slow->hasFnAttribute(llvm::Attribute::OptimizeNone)) slow->addFnAttr(llvm::Attribute::Cold);
   slow->addFnAttr(llvm::Attribute::NoInline);
   mark_as_rare(*slow);
+  // Checks for first executions call it from code that is inlined. Callers that need not save
+  // registers around these calls need fewer of those that they must save themselves.
+  if (first.are_observed() && slow->getCallingConv() == llvm::CallingConv::C)
+    slow->setCallingConv(cold_calling_convention(*slow->getParent()));
   ++statistics.regions;
   for (llvm::CallInst* const call : marks_in(*slow, unit_)) {
     const Mark& mark = *mark_of(*call, unit_);
@@ -272,9 +284,10 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
     if (reach.has_value() && is_inlined) {
       clones.passed = make_fast_clone(function, ".passed", joining, &*reach);
       // The checks for first executions, in the function and in what is inlined into it, must not
-      // change LLVM's decision; its limits are 325 and 225 otherwise.
-      const char* const limit =
-          function.hasFnAttribute(llvm::Attribute::InlineHint) ? "475" : "375";
+      // change LLVM's decision.
+      const std::string limit = std::to_string(
+          (function.hasFnAttribute(llvm::Attribute::InlineHint) ? kHintedFastLimit : kFastLimit) +
+          kCheckCost * inline_estimates_.find(function)->checks);
       for (llvm::Function* const clone : {clones.fast, clones.passed})
         clone->addFnAttr("function-inline-threshold", limit);
       remove_check(*clones.passed);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "codegen/codegen.h"
+#include "transform/inline_estimates.h"
 #include "transform/region_reach.h"
 #include "transform/site_sampling.h"
 #include "translation_unit.h"
@@ -72,6 +73,7 @@ class AcyclicFunctions {
   std::set<const llvm::Function*> countdown_preserving_;
   std::set<const llvm::Function*> needs_fast_clone_;  // the fast clone will be called
   std::map<const llvm::Function*, Clones> clones_;
+  InlineEstimates inline_estimates_;
   struct Retargeted {
     llvm::WeakTrackingVH call;
     bool observed = false;

@@ -14,7 +14,4 @@ namespace telltale::instrument {
 void inline_small_functions(llvm::Module& module, const TranslationUnit& unit,
                             llvm::OptimizationLevel level);
 
-// Would LLVM inline the function without instrumentation, if it is called more than once?
-bool is_small(const llvm::Function& function, const TranslationUnit& unit);
-
 }  // namespace telltale::instrument

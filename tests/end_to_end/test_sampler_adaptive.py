@@ -76,6 +76,16 @@ class Adaptive(SamplerCase):
                 symbols = run("nm", self.path("o")).stdout
                 self.assertIn(" push.slow\n", symbols)
                 self.assertNotRegex(symbols, r" push(.fast|.passed)?\n")
+                self.assertIn(" take.slow\n", symbols)
+                self.assertNotRegex(symbols, r" take(.fast|.passed)?\n")
+
+    def test_checks_in_inlined_code_save_no_register(self):
+        for release in RELEASES:
+            done = compile_with(release, "-O2", "-fsampler-adaptive", *SCHEMES, "-S", "-o", self.path("s"), PROGRAMS / "inlined_callees.c")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            code = pathlib.Path(self.path("s")).read_text().split("\nshared:", 1)[1].split(".cfi_endproc", 1)[0]
+            self.assertIn("kind_of.slow", code)
+            self.assertNotRegex(code, r"push\w*\s+%r(bx|bp|1[2-5])")
 
     def test_uniform_rates_write_the_published_report(self):
         program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *SELDOM)
