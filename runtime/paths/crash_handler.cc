@@ -10,6 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "../signals/kept_handlers.h"
 #include "core_writer.h"
 #include "signal_stack.h"
 #include "system.h"
@@ -27,7 +28,7 @@ constexpr int kSignals[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL,  SIGQUIT,
                             SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
 // Not blocked in the handler: a fault in it ends the process.
 constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
-constexpr int kSignalLimit = 65;
+constexpr int kSignalLimit = 32;  // those before real-time signals
 constexpr size_t kPathBytes = 4096;
 constexpr int kMostWaitMs = 900;
 
@@ -60,7 +61,7 @@ bool expand(char* path) {
 // Restores the previous action, and raises the signal again: at once if the instruction faults
 // again, else when the handler returns.
 void hand_on(int signal, siginfo_t* info) {
-  ::sigaction(signal, &before[signal], nullptr);
+  signals::set_action(signal, &before[signal], nullptr);
   const bool comes_by_itself =
       info->si_code > 0 && info->si_code != SI_KERNEL && signal != SIGTRAP && signal != SIGSYS;
   if (!comes_by_itself) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), thread_id(), signal, info);
@@ -121,11 +122,12 @@ void watch_signals() {
   for (const int signal : kSignals) ::sigaddset(&action.sa_mask, signal);
   for (const int signal : kFaults) ::sigdelset(&action.sa_mask, signal);
   for (const int signal : kSignals) {
-    ::sigaction(signal, nullptr, &before[signal]);
+    signals::set_action(signal, nullptr, &before[signal]);
     // Ignored signals stay ignored.
     if ((before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_IGN)
       continue;
-    ::sigaction(signal, &action, nullptr);
+    signals::set_action(signal, &action, nullptr);
+    telltale_keep_handler_v1(signal, &action, &before[signal]);
   }
 }
 

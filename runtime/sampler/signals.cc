@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../signals/kept_handlers.h"
 #include "backtrace.h"
 #include "leader.h"
 #include "progress_timeout.h"
@@ -23,7 +24,7 @@ constexpr int kSignals[] = {SIGABRT, SIGBUS,  SIGFPE, SIGHUP,  SIGILL,  SIGINT, 
                             SIGQUIT, SIGSEGV, SIGSYS, SIGTERM, SIGTRAP, SIGXCPU, SIGXFSZ};
 // Stay unblocked, so that our own faults reach the handler. Others wait until it returns.
 constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
-constexpr int kSignalLimit = 65;
+constexpr int kSignalLimit = 32;  // those before real-time signals
 
 struct sigaction before[kSignalLimit];
 bool watching = false;
@@ -42,7 +43,7 @@ constexpr int kMaxFaults = 8;
 
 // Restores the previous action and raises the signal again.
 void reraise(int signal, siginfo_t* info) {
-  ::sigaction(signal, &before[signal], nullptr);
+  signals::set_action(signal, &before[signal], nullptr);
   const bool comes_by_itself = info != nullptr && info->si_code > 0 && info->si_code != SI_KERNEL &&
                                signal != SIGTRAP && signal != SIGSYS;
   if (comes_by_itself) return;
@@ -212,11 +213,12 @@ void watch_signals() {
   for (const int signal : kSignals) ::sigaddset(&action.sa_mask, signal);
   for (const int signal : kFaults) ::sigdelset(&action.sa_mask, signal);
   for (const int signal : kSignals) {
-    ::sigaction(signal, nullptr, &before[signal]);
+    signals::set_action(signal, nullptr, &before[signal]);
     // Ignored signals stay ignored.
     if ((before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_IGN)
       continue;
-    ::sigaction(signal, &action, nullptr);
+    signals::set_action(signal, &action, nullptr);
+    telltale_keep_handler_v1(signal, &action, &before[signal]);
   }
 }
 

@@ -1,0 +1,114 @@
+#include "kept_handlers.h"
+
+#include <errno.h>
+
+#ifdef TELLTALE_BEFORE_LIBC
+
+namespace telltale::signals {
+namespace {
+
+constexpr int kSignalLimit = 32;  // those before real-time signals
+
+struct sigaction kept[kSignalLimit];
+bool is_kept[kSignalLimit];
+// The program's handlers with SA_RESETHAND. The kernel would restore the default action, so that
+// run_once() is installed instead.
+struct sigaction once[kSignalLimit];
+
+bool has_kept(int signal) {
+  return signal > 0 && signal < kSignalLimit && __atomic_load_n(&is_kept[signal], __ATOMIC_ACQUIRE);
+}
+
+void run_once(int signal, siginfo_t* info, void* context) {
+  const struct sigaction action = once[signal];
+  set_action(signal, &kept[signal], nullptr);
+  if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(signal, info, context);
+  } else {
+    action.sa_handler(signal);
+  }
+}
+
+// What the program has set, if `installed` is what the kernel has.
+struct sigaction as_set(int signal, const struct sigaction& installed,
+                        const struct sigaction& of_once) {
+  return has_kept(signal) && installed.sa_sigaction == run_once ? of_once : installed;
+}
+
+int set_and_keep(int signal, const struct sigaction* action, struct sigaction* old) {
+  if (!has_kept(signal)) return set_action(signal, action, old);
+  const struct sigaction of_once = once[signal];
+  struct sigaction wrapped = {};
+  if (action != nullptr && is_default(*action)) {
+    action = &kept[signal];
+  } else if (action != nullptr && (action->sa_flags & SA_RESETHAND) != 0 &&
+             action->sa_handler != SIG_IGN) {
+    once[signal] = wrapped = *action;
+    wrapped.sa_sigaction = run_once;
+    wrapped.sa_flags = (wrapped.sa_flags & ~static_cast<int>(SA_RESETHAND)) | SA_SIGINFO;
+    action = &wrapped;
+  }
+  struct sigaction installed = {};
+  const int answer = set_action(signal, action, &installed);
+  if (answer == 0 && old != nullptr) *old = as_set(signal, installed, of_once);
+  return answer;
+}
+
+}  // namespace
+}  // namespace telltale::signals
+
+using telltale::signals::is_kept;
+using telltale::signals::kept;
+using telltale::signals::kSignalLimit;
+
+extern "C" __attribute__((visibility("default"))) void telltale_keep_handler_v1(
+    int signal, const struct sigaction* handler, const struct sigaction* before) {
+  if (__sigaction == nullptr || signal <= 0 || signal >= kSignalLimit) return;
+  const bool is_known = is_kept[signal] && before->sa_sigaction == kept[signal].sa_sigaction;
+  if (!telltale::signals::is_default(*before) && !is_known) return;
+  kept[signal] = *handler;
+  __atomic_store_n(&is_kept[signal], true, __ATOMIC_RELEASE);
+}
+
+// Weak: a sanitizer in the executable interposes them as well, and must come first.
+#define TELLTALE_INTERPOSED extern "C" __attribute__((weak, visibility("default")))
+
+TELLTALE_INTERPOSED int sigaction(int signal, const struct sigaction* action,
+                                  struct sigaction* old) noexcept {
+  return telltale::signals::set_and_keep(signal, action, old);
+}
+
+// As in BSD: the handler stays, and interrupted system calls are restarted.
+TELLTALE_INTERPOSED sighandler_t signal(int signal, sighandler_t handler) noexcept {
+  if (!telltale::signals::has_kept(signal)) return ::ssignal(signal, handler);
+  const struct sigaction of_once = telltale::signals::once[signal];
+  struct sigaction installed = {};
+  if (handler == SIG_DFL) {
+    if (telltale::signals::set_action(signal, &kept[signal], &installed) != 0) return SIG_ERR;
+  } else {
+    installed.sa_handler = ::ssignal(signal, handler);
+  }
+  return telltale::signals::as_set(signal, installed, of_once).sa_handler;
+}
+
+// As in System V: what signal() is for programs in strict ISO C.
+TELLTALE_INTERPOSED sighandler_t __sysv_signal(  // NOLINT: a symbol
+    int signal, sighandler_t handler) noexcept {
+  if (handler == SIG_ERR) {
+    errno = EINVAL;
+    return SIG_ERR;
+  }
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_NODEFER;
+  struct sigaction old = {};
+  return telltale::signals::set_and_keep(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+#else
+
+// In a library: handlers are replaced as they would be without this file.
+extern "C" void telltale_keep_handler_v1(int /*signal*/, const struct sigaction* /*handler*/,
+                                         const struct sigaction* /*before*/) {}
+
+#endif

@@ -1,0 +1,33 @@
+// Handlers of fatal signals that outlive those of the program. A program with a crash handler of
+// its own replaces ours; when it is done, it usually restores the default action and raises the
+// signal again. libc's functions for that are interposed: instead of the default action, our
+// handler is installed. Until then, the program's handler runs as without us.
+//
+// Only in executables, with glibc: a library would see its own calls alone.
+#pragma once
+
+#include <signal.h>
+
+extern "C" {
+// `handler` is installed for `signal`, and `before` was before it. From now on the default action
+// is `handler`, unless `before` is neither the default action nor a handler given here: that one
+// would no longer run. Call before the program has threads.
+void telltale_keep_handler_v1(  // NOLINT: a symbol
+    int signal, const struct sigaction* handler, const struct sigaction* before);
+
+// glibc's name for sigaction() that is not interposed.
+__attribute__((weak)) int __sigaction(  // NOLINT: a symbol
+    int signal, const struct sigaction* action, struct sigaction* old);
+}
+
+namespace telltale::signals {
+
+// sigaction() itself. The handlers restore the default action with it.
+inline int set_action(int signal, const struct sigaction* action, struct sigaction* old) {
+  return __sigaction != nullptr ? __sigaction(signal, action, old)
+                                : ::sigaction(signal, action, old);
+}
+
+inline bool is_default(const struct sigaction& action) { return action.sa_handler == SIG_DFL; }
+
+}  // namespace telltale::signals

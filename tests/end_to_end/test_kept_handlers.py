@@ -1,0 +1,68 @@
+"""Programs with crash handlers of their own: they see and end as without our runtimes, which have their say when the
+default action is restored (runtime/signals)."""
+import signal
+import subprocess
+import unittest
+
+from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, run
+from test_paths import paths, traced_frames
+
+SOURCE = PROGRAMS / "own_handler.c"
+SAMPLED = ("-fno-sample", "-fsampler-scheme=branches")
+TRACED = ("--trace=pt.schema", "-silent")
+DIE = ("default", "sigaction", "nodefer", "signal", "restores", "defaults", "sysv", "once", "once-nodefer", "asks", "asks-abort", "thread")
+
+
+class KeptHandlers(SamplerCase):
+    maxDiff = None
+
+    def setUp(self):
+        super().setUp()
+        self.plain = self.path("plain")
+        subprocess.run([f"clang-{RELEASES[-1]}", "-w", "-pthread", "-o", self.plain, SOURCE], check=True)
+        self.paths = self.path("paths")
+
+    def compare(self, program, way):
+        """Runs both; returns what was written: the names of the report's parts, and whether there are paths."""
+        self.report.unlink(missing_ok=True)
+        self.paths.unlink(missing_ok=True)
+        expected = run(self.plain, way, cwd=self.folder)
+        done = run(program, way, cwd=self.folder, env={"SAMPLER_FILE": str(self.report), "TELLTALE_PATHS": str(self.paths)})
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (expected.returncode, expected.stdout, expected.stderr))
+        return ([name for name, _ in self.subreports()] if self.report.exists() else [], self.paths.exists())
+
+    def test_the_default_action_is_ours(self):
+        for words in (SAMPLED, TRACED, (*SAMPLED, *TRACED), ("-fsampler-runtime=shared", *SAMPLED), ("-fsampler-runtime=shared", *SAMPLED, *TRACED)):
+            program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *words, SOURCE)
+            for way in DIE:
+                with self.subTest(words=words, way=way):
+                    names, has_paths = self.compare(program, way)
+                    self.assertEqual("main-backtrace" in names, "-fno-sample" in words)
+                    self.assertEqual(has_paths, TRACED[0] in words)
+
+    def test_handlers_that_go_on(self):
+        program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *SAMPLED, *TRACED, SOURCE)
+        for way in ("repairs", "leaves"):
+            with self.subTest(way):
+                self.assertEqual(self.compare(program, way), (["samples"], False))
+        # The child has no report of its own under this name.
+        names, _ = self.compare(program, "child")
+        self.assertEqual(names, ["samples"])
+
+    def test_what_ran_before_the_handler(self):
+        program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *TRACED, SOURCE)
+        # A blocked signal is delivered when the handler has returned.
+        for way, functions in (("sigaction", ["fault", "main"]), ("nodefer", ["by_sigaction", "fault", "main"]), ("once", ["fault", "main"])):
+            self.compare(program, way)
+            self.assertEqual([frame["function"] for frame in traced_frames(paths(self.paths, "--program", program))], functions)
+
+    def test_other_ways_to_link(self):
+        for words in (("-static", *SAMPLED), ("-static", *TRACED), ("-fsanitize=address", *SAMPLED, *TRACED)):
+            with self.subTest(words):
+                program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *words, SOURCE)
+                done = run(program, "signal", cwd=self.folder, env={"SAMPLER_FILE": str(self.report), "TELLTALE_PATHS": str(self.paths)})
+                self.assertEqual((done.returncode, done.stdout), (-signal.SIGSEGV, "handled\n"))
+
+
+if __name__ == "__main__":
+    unittest.main()
