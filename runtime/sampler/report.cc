@@ -155,8 +155,8 @@ void read_row(const UnitDescriptor& unit, const RowCursor& row, bool take, uint6
   });
 }
 
-void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32_t bank,
-                 bool take) {
+void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32_t bank, bool take,
+                 UntouchedPages& untouched) {
   const SchemeTable& scheme = unit.schemes[index];
   put_head(out, "samples", unit, scheme);
   out.put("\">\n");
@@ -165,7 +165,7 @@ void put_samples(Writer& out, const UnitDescriptor& unit, uint32_t index, uint32
   const bool is_counted = scheme.kinds == nullptr;
   const bool may_skip = is_counted && !is_in_thread_slots(scheme);
   const bool lacks = lacks_operands(unit);
-  for (RowCursor row(scheme, bank); !row.is_end();) {
+  for (RowCursor row(scheme, bank, &untouched); !row.is_end();) {
     const uint32_t zero_rows = may_skip ? row.zero_rows() : 0;
     if (zero_rows > 0) {
       out.put_repeated(zeros, zeros_size, zero_rows);
@@ -217,8 +217,43 @@ void put_timestamps(Writer& out, const UnitDescriptor& unit, uint32_t index, uin
   out.put("</timestamps>\n");
 }
 
-// -fsampler-adaptive: the counts of first executions.
-void put_first_samples(Writer& out, const UnitDescriptor& unit, bool take) {
+// Of fewer bytes, zeros are read as fast as the list of untouched pages.
+constexpr uint64_t kManyBytes = uint64_t{64} * 1024;
+
+uint64_t bytes_of_tables(const UnitDescriptor& unit) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < unit.scheme_count; ++i) {
+    const SchemeTable& scheme = unit.schemes[i];
+    bytes += scheme.banks * (uint64_t{scheme.rows} * scheme.arity * sizeof(uint64_t) +
+                             uint64_t{scheme.blocks} * kTallyBytes);
+  }
+  return bytes;
+}
+
+bool has_counts(const UnitDescriptor& unit, uint32_t index, uint32_t bank,
+                UntouchedPages& untouched) {
+  const SchemeTable& scheme = unit.schemes[index];
+  const bool may_skip = !is_in_thread_slots(scheme);
+  for (RowCursor row(scheme, bank, &untouched); !row.is_end();) {
+    const uint32_t zero_rows = may_skip ? row.zero_rows() : 0;
+    if (zero_rows > 0) {
+      row.skip(zero_rows);
+      continue;
+    }
+    uint64_t numbers[kMaxCounters] = {};
+    read_row(unit, row, false, numbers);
+    for (uint32_t i = 0; i < scheme.arity; ++i) {
+      if (numbers[i] != 0) return true;
+    }
+    row.next();
+  }
+  return false;
+}
+
+// -fsampler-adaptive: the counts of first executions. Most programs have much code that does not
+// run, so schemes without counts are left out.
+void put_first_samples(Writer& out, const UnitDescriptor& unit, bool take,
+                       UntouchedPages& untouched) {
   const Settings* const asked = settings();
   if (unit.budgets == nullptr || asked == nullptr || asked->first_calls == 0) return;
   put_report_id(out, kFirstSamplesReport);
@@ -228,7 +263,8 @@ void put_first_samples(Writer& out, const UnitDescriptor& unit, bool take) {
   out.decimal(asked->first_executions);
   out.put("\">\n");
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
-    if (unit.schemes[i].banks > 1 && unit.schemes[i].rows > 0) put_samples(out, unit, i, 1, take);
+    if (unit.schemes[i].banks > 1 && has_counts(unit, i, 1, untouched))
+      put_samples(out, unit, i, 1, take, untouched);
   }
   put_report_end(out);
 }
@@ -284,18 +320,20 @@ void report_unit(const UnitDescriptor& unit, bool take) {
   const LargeBuffer large(!take);
   Writer out = large.is_mine() ? Writer(report.descriptor(), LargeBuffer::bytes, LargeBuffer::kSize)
                                : Writer(report.descriptor());
+  UntouchedPages untouched;
+  if (large.is_mine() && bytes_of_tables(unit) >= kManyBytes) untouched.open();
   put_report_begin(out, kSamplesReport);
   // If the process is killed from here on, the report is incomplete rather than empty.
   out.flush();
   for (uint32_t i = unit.scheme_count; i-- > 0;) {
     const SchemeTable& scheme = unit.schemes[i];
     if (scheme.rows == 0 && ::strcmp(scheme.name, "bounds") != 0) continue;
-    put_samples(out, unit, i, 0, take);
+    put_samples(out, unit, i, 0, take, untouched);
     put_timestamps(out, unit, i, scheme.first, "first", take);
     put_timestamps(out, unit, i, scheme.last, "last", take);
   }
   put_report_end(out);
-  put_first_samples(out, unit, take);
+  put_first_samples(out, unit, take, untouched);
 }
 
 void take_backtrace(void* interrupted, void* handler_caller) {

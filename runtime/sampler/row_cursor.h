@@ -1,13 +1,16 @@
 #pragma once
 
 #include "tallies.h"
+#include "untouched_pages.h"
 
 namespace telltale::sampler {
 
 // Goes through the rows of a scheme's tables: where the counters and tallies of a site are.
 class RowCursor {
  public:
-  RowCursor(const SchemeTable& scheme, uint32_t bank) : scheme_(scheme), bank_(bank) {}
+  // `untouched` is where zeros need not be read; null: they are read.
+  RowCursor(const SchemeTable& scheme, uint32_t bank, UntouchedPages* untouched = nullptr)
+      : scheme_(scheme), bank_(bank), untouched_(untouched) {}
 
   [[nodiscard]] bool is_end() const { return row_ >= scheme_.rows; }
   // A search for each row would take as long as all else that a report does with it.
@@ -50,7 +53,8 @@ class RowCursor {
   [[nodiscard]] uint64_t place_of(uint32_t block) const {
     return (uint64_t{block} * scheme_.banks + bank_) * kTallyBytes;
   }
-  static bool are_zeros(const uint64_t* words, uint64_t count) {
+  [[nodiscard]] bool are_zeros(const uint64_t* words, uint64_t count) const {
+    if (untouched_ != nullptr && untouched_->contain(words, count * sizeof(uint64_t))) return true;
     uint64_t all = 0;
     for (uint64_t i = 0; i < count; ++i) all |= __atomic_load_n(&words[i], __ATOMIC_RELAXED);
     return all == 0;
@@ -77,6 +81,7 @@ class RowCursor {
 
   const SchemeTable& scheme_;
   uint32_t bank_;
+  UntouchedPages* untouched_;
   uint32_t row_ = 0;
   uint32_t block_ = 0;  // in the order of rows; earlier ones have no later rows
   uint32_t zeros_end_ = 0;

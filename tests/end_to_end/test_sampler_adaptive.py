@@ -137,6 +137,22 @@ class Adaptive(SamplerCase):
         self.assertEqual(many, 500)
         self.assertEqual([found[4] for found in counts.values()], [1, 1, 1])
 
+    def test_counters_that_are_never_touched(self):
+        """Their pages are not read, and nothing is lost; first executions leave out schemes without counts."""
+        wide = ("-O1", "-fsampler-scheme=branches", "-fsampler-scheme=float-kinds", PROGRAMS / "wide.c")
+        for words in (("-fno-sample",), ("-fsampler-adaptive",), ("-fno-sample", "-pthread")):
+            with self.subTest(words):
+                self.run_reported(build(self.path("program"), RELEASES[-1], *words, *wide), SAMPLER_SPARSITY="1000000", SAMPLER_SEED="1")
+                sections = first_of(self.report) if "-fsampler-adaptive" in words else samples(self.report)
+                (rows,) = [rows for key, rows in sections if key[1] == "branches"]
+                # 512 functions with eight branches, and main's loop
+                self.assertEqual(len(rows), 4097)
+                counted = {row: counts for row, counts in enumerate(rows) if set(counts) != {"0"} and row < 4096}
+                first = {row: [str(min(row + 1, 5)), str(max(4 - row, 0))] for row in range(8)}
+                self.assertEqual(counted, {**first, **{row: ["5", "0"] for row in (*range(0o3770, 0o4000), *range(0o7760, 0o7770))}})
+                self.assertEqual({key[1] for key, _ in tables(without_first(self.report), "samples")}, {"branches", "float-kinds"})
+                self.assertEqual([key[1] for key, _ in first_of(self.report)], ["branches"] if "-fsampler-adaptive" in words else [])
+
     def test_first_calls_end_with_hot_functions(self):
         """Checked code is slower: after some 10,000 regions a function's first calls end."""
         flags = ("-O1", "-fsampler-scheme=branches", PROGRAMS / "hot_calls.c")
