@@ -7,7 +7,8 @@
 
 namespace telltale::instrument {
 
-// preserve_most, where clang implements it: callers need not save registers around the call.
+// preserve_most, where clang implements it: callers need not save registers around the call. Not
+// for functions that throw.
 llvm::CallingConv::ID cold_calling_convention(const llvm::Module& module);
 // An internal function "telltale.sampler.NAME" with an empty entry block.
 llvm::Function* make_cold_function(llvm::Module& module, const llvm::Twine& name,

@@ -249,8 +249,10 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
   slow->addFnAttr(llvm::Attribute::NoInline);
   mark_as_rare(*slow);
   // Checks for first executions call it from code that is inlined. Callers that need not save
-  // registers around these calls need fewer of those that they must save themselves.
-  if (first.are_observed() && slow->getCallingConv() == llvm::CallingConv::C)
+  // registers around these calls need fewer of those that they must save themselves. An unwinder
+  // restores only the registers of the C convention before it continues in a handler.
+  if (first.are_observed() && function.doesNotThrow() &&
+      slow->getCallingConv() == llvm::CallingConv::C)
     slow->setCallingConv(cold_calling_convention(*slow->getParent()));
   ++statistics.regions;
   for (llvm::CallInst* const call : marks_in(*slow, unit_)) {

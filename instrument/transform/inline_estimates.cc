@@ -52,11 +52,11 @@ bool is_free(const llvm::Instruction& instruction) {
   }
 }
 
-}  // namespace
-
 unsigned cost_of_call(std::size_t arguments) {
   return kInstruction + kCall + kInstruction * static_cast<unsigned>(arguments);
 }
+
+}  // namespace
 
 unsigned inline_limit_of(const llvm::Function& callee) {
   if (callee.hasOptSize() || callee.hasMinSize()) return kInlineLimitForSize;

@@ -137,6 +137,16 @@ class Adaptive(SamplerCase):
         self.assertEqual(many, 500)
         self.assertEqual([found[4] for found in counts.values()], [1, 1, 1])
 
+    def test_exceptions_find_their_registers(self):
+        """Of functions that the compiler inlines; the unwinder restores fewer registers than a cold function preserves."""
+        source = PROGRAMS / "thrown.cc"
+        for release in RELEASES:
+            program = build(self.path("program"), release, "-O2", "-fsampler-adaptive", *SCHEMES, "-fsampler-scheme=function-entries", source, cxx=True)
+            expected = run(program).stdout
+            self.assertEqual(len(expected.splitlines()), 1)
+            for sparsity in ("1", "2", "10", "1000"):
+                self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY=sparsity, SAMPLER_SEED="3").stdout, expected)
+
     def test_counters_that_are_never_touched(self):
         """Their pages are not read, and nothing is lost; first executions leave out schemes without counts."""
         wide = ("-O1", "-fsampler-scheme=branches", "-fsampler-scheme=float-kinds", PROGRAMS / "wide.c")
