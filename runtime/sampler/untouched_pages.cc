@@ -13,6 +13,11 @@ UntouchedPages::~UntouchedPages() {
 void UntouchedPages::open() {
   page_bits_ = __builtin_ctzl(static_cast<unsigned long>(::sysconf(_SC_PAGESIZE)));
   file_ = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  // Emulators show the pages of their own process. This object has been touched.
+  if (file_ >= 0 && is_untouched(reinterpret_cast<uintptr_t>(this) >> page_bits_)) {
+    ::close(file_);
+    file_ = -1;
+  }
 }
 
 bool UntouchedPages::contain(const void* begin, size_t bytes) {

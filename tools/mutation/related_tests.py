@@ -71,6 +71,7 @@ RELATED = {
                            "script:test_recorder_faults"],
     "runtime/paths": ["script:test_crash_paths", "script:test_secure_execution", "script:test_study_paths",
                       "script:test_isolate_paths"],
+    "runtime/signals": ["script:test_kept_handlers", "script:test_sampler_signals", "script:test_crash_paths"],
     "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
                         "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows",
                         "script:test_sampler_accesses", "script:test_sampler_killed", "script:test_sampler_signals",

@@ -19,13 +19,16 @@ constexpr auto kStartup = std::to_array<std::string_view>(
      "__do_global_dtors_aux", "frame_dummy", "__libc_csu_init", "__libc_csu_fini",
      "_dl_relocate_static_pie", "etext", "_etext", "__etext", "atexit", "at_quick_exit", "__stat",
      "__fstat", "__lstat"});
-// Telltale's runtime libraries.
-constexpr auto kRuntime =
-    std::to_array<std::string_view>({"_ZN8telltale", "_ZNK8telltale", "_ZZN8telltale", "telltale",
-                                     "__telltale", "sampler_", "pthread_create"});
+// Telltale's runtime libraries: what their functions' names begin with, and those of libc that they
+// interpose.
+constexpr auto kRuntime = std::to_array<std::string_view>(
+    {"_ZN8telltale", "_ZNK8telltale", "_ZZN8telltale", "telltale", "__telltale", "sampler_"});
+constexpr auto kInterposed =
+    std::to_array<std::string_view>({"pthread_create", "sigaction", "signal", "__sysv_signal"});
 
 bool is_startup(std::string_view symbol) {
   return std::ranges::find(kStartup, symbol) != kStartup.end() ||
+         std::ranges::find(kInterposed, symbol) != kInterposed.end() ||
          std::ranges::any_of(kRuntime, [&](auto prefix) { return symbol.starts_with(prefix); });
 }
 
