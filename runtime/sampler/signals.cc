@@ -87,7 +87,7 @@ void* interrupted_at(void* context) {
   const uintptr_t at = 0;
   (void)context;
 #endif
-  return reinterpret_cast<void*>(static_cast<uintptr_t>(at));
+  return reinterpret_cast<void*>(static_cast<uintptr_t>(at));  // NOLINT: a register has a number
 }
 
 // Only the reporter calls this. `ends`: the signal will end the process.
