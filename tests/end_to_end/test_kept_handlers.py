@@ -57,7 +57,7 @@ class KeptHandlers(SamplerCase):
             self.assertEqual([frame["function"] for frame in traced_frames(paths(self.paths, "--program", program))], functions)
 
     def test_other_ways_to_link(self):
-        for words in (("-static", *SAMPLED), ("-static", *TRACED), ("-fsanitize=address", *SAMPLED, *TRACED)):
+        for words in (("-static", *SAMPLED), ("-static", *TRACED), ("-static", *SAMPLED, *TRACED), ("-fsanitize=address", *SAMPLED, *TRACED)):
             with self.subTest(words):
                 program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *words, SOURCE)
                 done = run(program, "signal", cwd=self.folder, env={"SAMPLER_FILE": str(self.report), "TELLTALE_PATHS": str(self.paths)})
