@@ -28,11 +28,10 @@ constexpr int kSignals[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL,  SIGQUIT,
                             SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
 // Not blocked in the handler: a fault in it ends the process.
 constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
-constexpr int kSignalLimit = 32;  // those before real-time signals
 constexpr size_t kPathBytes = 4096;
 constexpr int kMostWaitMs = 900;
 
-struct sigaction before[kSignalLimit];
+struct sigaction before[signals::kSignalLimit];
 char pattern[kPathBytes];
 int writer = 0;  // the thread that writes the file
 int done = 0;

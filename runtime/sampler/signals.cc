@@ -24,9 +24,8 @@ constexpr int kSignals[] = {SIGABRT, SIGBUS,  SIGFPE, SIGHUP,  SIGILL,  SIGINT, 
                             SIGQUIT, SIGSEGV, SIGSYS, SIGTERM, SIGTRAP, SIGXCPU, SIGXFSZ};
 // Stay unblocked, so that our own faults reach the handler. Others wait until it returns.
 constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
-constexpr int kSignalLimit = 32;  // those before real-time signals
 
-struct sigaction before[kSignalLimit];
+struct sigaction before[signals::kSignalLimit];
 bool watching = false;
 pthread_key_t stack_key;
 bool has_stack_key = false;

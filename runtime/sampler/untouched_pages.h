@@ -27,7 +27,7 @@ class UntouchedPages {
   int file_ = -1;
   int page_bits_ = 0;  // the logarithm of a page's size
   // Of consecutive pages, as /proc/self/pagemap has them.
-  static constexpr size_t kEntries = 256;
+  static constexpr size_t kEntries = 64;  // signal stacks are small
   uintptr_t first_ = 0;
   size_t count_ = 0;
   uint64_t entries_[kEntries];

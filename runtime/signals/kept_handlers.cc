@@ -7,8 +7,6 @@
 namespace telltale::signals {
 namespace {
 
-constexpr int kSignalLimit = 32;  // those before real-time signals
-
 struct sigaction kept[kSignalLimit];
 bool is_kept[kSignalLimit];
 // The program's handlers with SA_RESETHAND. The kernel would restore the default action, so that
@@ -29,10 +27,13 @@ void run_once(int signal, siginfo_t* info, void* context) {
   }
 }
 
-// What the program has set, if `installed` is what the kernel has.
+// What the program has set, if `installed` is what the kernel has. Some programs handle a signal
+// only if it has the default action (CPython: SIGINT).
 struct sigaction as_set(int signal, const struct sigaction& installed,
                         const struct sigaction& of_once) {
-  return has_kept(signal) && installed.sa_sigaction == run_once ? of_once : installed;
+  if (installed.sa_sigaction == run_once) return of_once;
+  const struct sigaction by_default = {};
+  return installed.sa_sigaction == kept[signal].sa_sigaction ? by_default : installed;
 }
 
 int set_and_keep(int signal, const struct sigaction* action, struct sigaction* old) {
@@ -59,11 +60,10 @@ int set_and_keep(int signal, const struct sigaction* action, struct sigaction* o
 
 using telltale::signals::is_kept;
 using telltale::signals::kept;
-using telltale::signals::kSignalLimit;
 
 extern "C" __attribute__((visibility("default"))) void telltale_keep_handler_v1(
     int signal, const struct sigaction* handler, const struct sigaction* before) {
-  if (__sigaction == nullptr || signal <= 0 || signal >= kSignalLimit) return;
+  if (__sigaction == nullptr || signal <= 0 || signal >= telltale::signals::kSignalLimit) return;
   const bool is_known = is_kept[signal] && before->sa_sigaction == kept[signal].sa_sigaction;
   if (!telltale::signals::is_default(*before) && !is_known) return;
   kept[signal] = *handler;

@@ -1,7 +1,8 @@
 // Handlers of fatal signals that outlive those of the program. A program with a crash handler of
 // its own replaces ours; when it is done, it usually restores the default action and raises the
 // signal again. libc's functions for that are interposed: instead of the default action, our
-// handler is installed. Until then, the program's handler runs as without us.
+// handler is installed. Until then, the program's handler runs as without us. A program that asks
+// for the action of a signal is told what it would be without us.
 //
 // Only in executables, with glibc: a library would see its own calls alone.
 #pragma once
@@ -21,6 +22,9 @@ __attribute__((weak)) int __sigaction(  // NOLINT: a symbol
 }
 
 namespace telltale::signals {
+
+// Signals from this number on are real-time signals.
+constexpr int kSignalLimit = 32;
 
 // sigaction() itself. The handlers restore the default action with it.
 inline int set_action(int signal, const struct sigaction* action, struct sigaction* old) {

@@ -45,9 +45,11 @@ class KeptHandlers(SamplerCase):
         for way in ("repairs", "leaves"):
             with self.subTest(way):
                 self.assertEqual(self.compare(program, way), (["samples"], False))
-        # The child has no report of its own under this name.
+        # A child writes no report unless the file's name contains %p.
         names, _ = self.compare(program, "child")
         self.assertEqual(names, ["samples"])
+        # abort() restores the default action inside libc.
+        self.assertEqual(self.compare(program, "abort"), ([], False))
 
     def test_what_ran_before_the_handler(self):
         program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *TRACED, SOURCE)

@@ -82,6 +82,8 @@ static void set_informed(int number, int flags) {
 // What the program sees of its own actions.
 static void ask(int number) {
   struct sigaction seen;
+  sigaction(number, NULL, &seen);
+  printf("default %d flags %x\n", seen.sa_handler == SIG_DFL, (unsigned)seen.sa_flags);
   set_informed(number, SA_RESETHAND | SA_NODEFER);
   sigaction(number, NULL, &seen);
   printf("informed %d flags %x USR2 %d\n", seen.sa_sigaction == informed,
@@ -89,6 +91,7 @@ static void ask(int number) {
   printf("signal %d\n", (void*)signal(number, only_says) == (void*)informed);
   printf("signal %d\n", signal(number, SIG_IGN) == only_says);
   printf("ignored %d\n", signal(number, SIG_DFL) == SIG_IGN);
+  printf("default %d\n", signal(number, SIG_DFL) == SIG_DFL);
   printf("sysv %d\n", __sysv_signal(number, only_says) != SIG_ERR);
   printf("sysv %d\n", __sysv_signal(number, SIG_DFL) == only_says);
   printf("errors %d %d\n", signal(number, SIG_ERR) == SIG_ERR, signal(-1, SIG_DFL) == SIG_ERR);
