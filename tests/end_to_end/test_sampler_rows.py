@@ -139,13 +139,14 @@ class Deaths(RowCase):
             trace.unlink()
 
     def test_r6_handlers_that_go_on_to_ours(self):
-        program = self.program(*EXACT)
-        for how in ("informed", "plain"):
-            for end in ("segv", "term"):
-                done = self.run_reported(program, "later", how, end)
-                self.assertEqual((done.returncode, done.stdout), (-self.ENDS[end], "later\n"), (how, end))
-                self.assertEqual(self.ids(), ["samples", "main-backtrace"], (how, end))
-                self.assertEqual(self.counted(program), 10)
+        for words in ((), ("-static",)):
+            program = self.program(*EXACT, *words)
+            for how in ("informed", "plain"):
+                for end in ("segv", "term"):
+                    done = self.run_reported(program, "later", how, end)
+                    self.assertEqual((done.returncode, done.stdout), (-self.ENDS[end], "later\n"), (how, end, words))
+                    self.assertEqual(self.ids(), ["samples", "main-backtrace"], (how, end, words))
+                    self.assertEqual(self.counted(program), 10)
 
     def test_r7_twenty_threads_crash_at_once(self):
         program = self.program(*EXACT)
