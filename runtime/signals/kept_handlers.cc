@@ -2,10 +2,32 @@
 
 #include <errno.h>
 
-#ifdef TELLTALE_BEFORE_LIBC
+// <signal.h> says whether libc is glibc.
+#if defined(TELLTALE_BEFORE_LIBC) && defined(__GLIBC__)
+
+extern "C" {
+// Where a sanitizer is a shared library, the functions with which it interposes libc's. Its
+// interceptors know the handlers of a program only if they install them.
+__attribute__((weak)) int __interceptor_sigaction(  // NOLINT: a symbol
+    int signal, const struct sigaction* action, struct sigaction* old);
+__attribute__((weak)) sighandler_t __interceptor_signal(  // NOLINT: a symbol
+    int signal, sighandler_t handler);
+}
 
 namespace telltale::signals {
 namespace {
+
+// Does a sanitizer's interceptor come next?
+bool is_before_sanitizer();
+
+int next_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
+  return is_before_sanitizer() ? __interceptor_sigaction(signal, action, old)
+                               : set_action(signal, action, old);
+}
+
+sighandler_t next_signal(int signal, sighandler_t handler) {
+  return is_before_sanitizer() ? __interceptor_signal(signal, handler) : ::ssignal(signal, handler);
+}
 
 struct sigaction kept[kSignalLimit];
 bool is_kept[kSignalLimit];
@@ -19,7 +41,7 @@ bool has_kept(int signal) {
 
 void run_once(int signal, siginfo_t* info, void* context) {
   const struct sigaction action = once[signal];
-  set_action(signal, &kept[signal], nullptr);
+  next_sigaction(signal, &kept[signal], nullptr);
   if ((action.sa_flags & SA_SIGINFO) != 0) {
     action.sa_sigaction(signal, info, context);
   } else {
@@ -37,7 +59,7 @@ struct sigaction as_set(int signal, const struct sigaction& installed,
 }
 
 int set_and_keep(int signal, const struct sigaction* action, struct sigaction* old) {
-  if (!has_kept(signal)) return set_action(signal, action, old);
+  if (!has_kept(signal)) return next_sigaction(signal, action, old);
   const struct sigaction of_once = once[signal];
   struct sigaction wrapped = {};
   if (action != nullptr && is_default(*action)) {
@@ -50,7 +72,7 @@ int set_and_keep(int signal, const struct sigaction* action, struct sigaction* o
     action = &wrapped;
   }
   struct sigaction installed = {};
-  const int answer = set_action(signal, action, &installed);
+  const int answer = next_sigaction(signal, action, &installed);
   if (answer == 0 && old != nullptr) *old = as_set(signal, installed, of_once);
   return answer;
 }
@@ -70,7 +92,7 @@ extern "C" __attribute__((visibility("default"))) void telltale_keep_handler_v1(
   __atomic_store_n(&is_kept[signal], true, __ATOMIC_RELEASE);
 }
 
-// Weak: a sanitizer in the executable interposes them as well, and must come first.
+// Weak: a sanitizer that is linked into the executable interposes them as well, and comes first.
 #define TELLTALE_INTERPOSED extern "C" __attribute__((weak, visibility("default")))
 
 TELLTALE_INTERPOSED int sigaction(int signal, const struct sigaction* action,
@@ -80,13 +102,13 @@ TELLTALE_INTERPOSED int sigaction(int signal, const struct sigaction* action,
 
 // As in BSD: the handler stays, and interrupted system calls are restarted.
 TELLTALE_INTERPOSED sighandler_t signal(int signal, sighandler_t handler) noexcept {
-  if (!telltale::signals::has_kept(signal)) return ::ssignal(signal, handler);
+  if (!telltale::signals::has_kept(signal)) return telltale::signals::next_signal(signal, handler);
   const struct sigaction of_once = telltale::signals::once[signal];
   struct sigaction installed = {};
   if (handler == SIG_DFL) {
-    if (telltale::signals::set_action(signal, &kept[signal], &installed) != 0) return SIG_ERR;
+    if (telltale::signals::next_sigaction(signal, &kept[signal], &installed) != 0) return SIG_ERR;
   } else {
-    installed.sa_handler = ::ssignal(signal, handler);
+    installed.sa_handler = telltale::signals::next_signal(signal, handler);
   }
   return telltale::signals::as_set(signal, installed, of_once).sa_handler;
 }
@@ -105,9 +127,26 @@ TELLTALE_INTERPOSED sighandler_t __sysv_signal(  // NOLINT: a symbol
   return telltale::signals::set_and_keep(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
+// The function of this copy, whatever the symbol is bound to.
+extern "C" __attribute__((alias("sigaction"), visibility("hidden"))) int
+telltale_own_sigaction(  // NOLINT: a symbol
+    int signal, const struct sigaction* action, struct sigaction* old) noexcept;
+
+namespace telltale::signals {
+namespace {
+
+// If the sanitizer comes before us, it calls us where it expects libc.
+bool is_before_sanitizer() {
+  return __interceptor_sigaction != nullptr && __interceptor_signal != nullptr &&
+         &::sigaction == &telltale_own_sigaction;
+}
+
+}  // namespace
+}  // namespace telltale::signals
+
 #else
 
-// In a library: handlers are replaced as they would be without this file.
+// Without interposition, handlers are replaced as they would be without this file.
 extern "C" void telltale_keep_handler_v1(int /*signal*/, const struct sigaction* /*handler*/,
                                          const struct sigaction* /*before*/) {}
 

@@ -4,7 +4,8 @@
 // handler is installed. Until then, the program's handler runs as without us. A program that asks
 // for the action of a signal is told what it would be without us.
 //
-// Only in executables, with glibc: a library would see its own calls alone.
+// Only with glibc, in executables and in libraries that the dynamic linker searches before libc: a
+// library that a program opens would see its own calls alone.
 #pragma once
 
 #include <signal.h>
@@ -12,7 +13,7 @@
 extern "C" {
 // `handler` is installed for `signal`, and `before` was before it. From now on the default action
 // is `handler`, unless `before` is neither the default action nor a handler given here: that one
-// would no longer run. Call before the program has threads.
+// would no longer run. A second call for a signal must not be concurrent with the program's calls.
 void telltale_keep_handler_v1(  // NOLINT: a symbol
     int signal, const struct sigaction* handler, const struct sigaction* before);
 

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+#include "../signals/kept_handlers.h"
 #include "configure.h"
 #include "emit.h"
 
@@ -113,7 +114,7 @@ void handle(int number, siginfo_t* info, void*) {
   // Other threads that crash before the dump is done come here, too.
   if (dump_sink >= 0) dump_once();
   for (int i = 0; i < kSignalCount; ++i) {
-    if (kSignals[i] == number) ::sigaction(number, &before[i], nullptr);
+    if (kSignals[i] == number) signals::set_action(number, &before[i], nullptr);
   }
   // When this returns, faults are raised again; sent signals are not.
   const bool comes_by_itself =
@@ -123,7 +124,7 @@ void handle(int number, siginfo_t* info, void*) {
 
 void install(int which) {
   if (installed[which]) return;
-  ::sigaction(kSignals[which], nullptr, &before[which]);
+  signals::set_action(kSignals[which], nullptr, &before[which]);
   // An ignored signal stays ignored, also in programs that this one execs.
   if ((before[which].sa_flags & SA_SIGINFO) == 0 && before[which].sa_handler == SIG_IGN) return;
   installed[which] = true;
@@ -131,7 +132,8 @@ void install(int which) {
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   ::sigemptyset(&action.sa_mask);
-  ::sigaction(kSignals[which], &action, nullptr);
+  signals::set_action(kSignals[which], &action, nullptr);
+  telltale_keep_handler_v1(kSignals[which], &action, &before[which]);
 }
 
 }  // namespace

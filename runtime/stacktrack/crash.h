@@ -2,7 +2,8 @@
 
 // Signal handling of the recorder: a ring in memory is written when a signal kills the process, and
 // a mapped file that somebody else has truncated is abandoned. Handlers that the host installs
-// later run first; the kernel delivers the same signal next to handlers that were there before.
+// later run first, and ours when they restore the default action; the kernel delivers the same
+// signal next to handlers that were there before.
 
 #include "threads.h"
 

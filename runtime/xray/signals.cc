@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include "../signals/kept_handlers.h"
 #include "cells.h"
 #include "snapshot.h"
 #include "state.h"
@@ -35,7 +36,7 @@ bool lose_trace(const void* address) {
 
 // Restores the previous handler and lets the kernel deliver the signal again.
 void hand_on(int signal, siginfo_t* info) {
-  sigaction(signal, &before[signal], nullptr);
+  signals::set_action(signal, &before[signal], nullptr);
   const bool comes_by_itself =
       info->si_code > 0 && info->si_code != SI_KERNEL && signal != SIGTRAP && signal != SIGSYS;
   if (comes_by_itself) return;
@@ -118,7 +119,7 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
   sigemptyset(&action.sa_mask);
   struct sigaction old{};
-  if (sigaction(signal, nullptr, &old) != 0 || old.sa_sigaction == handler) return;
+  if (signals::set_action(signal, nullptr, &old) != 0 || old.sa_sigaction == handler) return;
   // Ignored signals stay ignored, also in programs that this one execs.
   if (handler == on_fatal && is_ignored(old)) return;
   if (handler == on_snapshot_signal && old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
@@ -126,7 +127,8 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
     action.sa_flags = SA_SIGINFO | (old.sa_flags & (SA_NODEFER | SA_ONSTACK | SA_RESTART));
   }
   before[signal] = old;
-  sigaction(signal, &action, nullptr);
+  signals::set_action(signal, &action, nullptr);
+  if (handler == on_fatal) telltale_keep_handler_v1(signal, &action, &old);
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 """Programs with crash handlers of their own: they see and end as without our runtimes, which have their say when the
 default action is restored (runtime/signals)."""
+import pathlib
 import signal
 import subprocess
 import unittest
 
+import recorder_programs
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, run
 from test_paths import paths, traced_frames
 
@@ -64,6 +66,31 @@ class KeptHandlers(SamplerCase):
                 program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *words, SOURCE)
                 done = run(program, "signal", cwd=self.folder, env={"SAMPLER_FILE": str(self.report), "TELLTALE_PATHS": str(self.paths)})
                 self.assertEqual((done.returncode, done.stdout), (-signal.SIGSEGV, "handled\n"))
+
+    def test_thread_sanitizer_sees_handlers(self):
+        source = recorder_programs.SOURCE / "tests/programs/recorders/unsafe_handler.cc"
+        words = ["-std=c++17", "-O1", "-g", "-fsanitize=thread", "-pthread", f"-I{recorder_programs.SOURCE}/include", "-o", self.path("program"), source]
+        tsan = subprocess.run([f"clang-{RELEASES[-1]}", "-print-file-name=libclang_rt.tsan-x86_64.so"], capture_output=True, text=True, check=True).stdout.strip()
+        shared = recorder_programs.STACKTRACK.with_suffix(".so")
+        preloads = {"LD_PRELOAD": str(recorder_programs.XRAY)}
+        cases = (
+            ("nothing of ours", ["g++"], [], {}),
+            ("StackTrack", ["g++", "-DSTACKTRACK"], [recorder_programs.STACKTRACK], {}),
+            ("StackTrack's library", ["g++", "-DSTACKTRACK"], [shared, f"-Wl,-rpath,{shared.parent}"], {}),
+            ("StackTrack, the sanitizer linked into the program", ["g++", "-DSTACKTRACK", "-static-libtsan"], [recorder_programs.STACKTRACK], {}),
+            ("XRay", ["g++", "-finstrument-functions"], [], preloads),
+            ("Sampler", ["telltale-c++", *SAMPLED], [], {}),
+            ("Sampler, the sanitizer's library", ["telltale-c++", *SAMPLED, "-shared-libsan", f"-Wl,-rpath,{pathlib.Path(tsan).parent}"], [], {}),
+        )
+        for name, command, more, environment in cases:
+            with self.subTest(name):
+                if command[0] == "g++":
+                    subprocess.run([*command, *words, *more], check=True)
+                else:
+                    build(self.path("program"), RELEASES[-1], *words[:-3], *command[1:], *more, source, cxx=True)
+                done = run(self.path("program"), cwd=self.folder, env={**environment, "SAMPLER_FILE": str(self.report), "TSAN_OPTIONS": "exitcode=0"})
+                self.assertEqual(done.stdout, "2\n")
+                self.assertEqual(done.stderr.count("WARNING: ThreadSanitizer: signal-unsafe call inside of a signal"), 4)
 
 
 if __name__ == "__main__":

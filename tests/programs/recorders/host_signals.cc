@@ -20,9 +20,9 @@
 
 namespace {
 
-enum class Way { standard, ignored, classic, information, own_stack, once, masked };
-constexpr const char* kWays[] = {"SIG_DFL",    "SIG_IGN",      "classic",   "SA_SIGINFO",
-                                 "SA_ONSTACK", "SA_RESETHAND", "SA_NODEFER"};
+enum class Way { standard, ignored, classic, information, own_stack, once, masked, last_words };
+constexpr const char* kWays[] = {"SIG_DFL",    "SIG_IGN",      "classic",    "SA_SIGINFO",
+                                 "SA_ONSTACK", "SA_RESETHAND", "SA_NODEFER", "last words"};
 constexpr int kSignals[] = {
     SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,  SIGABRT, SIGTRAP,
     SIGSYS,  SIGTERM, SIGUSR1, SIGUSR2, 0};  // 0: the first real-time signal
@@ -65,6 +65,12 @@ void handled() {
   if (++seen->times == 3) _exit(40);
 }
 void on_signal(int) { handled(); }
+// As servers do, which print a stack trace and then end as if they had no handler.
+void on_last_words(int number) {
+  handled();
+  signal(number, SIG_DFL);
+  raise(number);
+}
 void on_information(int number, siginfo_t* info, void* context) {
   const auto* const machine = static_cast<const ucontext_t*>(context);
   seen->code = info->si_code;
@@ -90,6 +96,7 @@ void install(int number, Way way) {
     sigaltstack(&stack, nullptr);
     action.sa_flags |= SA_ONSTACK;
   }
+  if (way == Way::last_words) action.sa_handler = on_last_words;
   if (way == Way::once) action.sa_flags = static_cast<int>(SA_RESETHAND);
   if (way == Way::masked) {
     action.sa_flags |= SA_NODEFER | SA_RESTART;
@@ -152,7 +159,7 @@ int main(int argc, char** argv) {
   int combination = 0;
   for (const int listed : kSignals) {
     const int number = listed == 0 ? SIGRTMIN : listed;
-    for (int i = 0; i < 7; ++i) {
+    for (int i = 0; i < 8; ++i) {
       for (const bool before : {true, false}) {
         *seen = {};
         std::fflush(stdout);
