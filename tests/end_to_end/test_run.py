@@ -2,6 +2,7 @@
 import os
 import pathlib
 import pty
+import re
 import shutil
 import signal
 import socket
@@ -202,6 +203,15 @@ class RunTest(unittest.TestCase):
                                              "shop::fib(int)": 23 * programs.FIB5_CALLS})
         alone = Recorded(self.program, 10, "fork", options=["--no-fork"])
         self.assertEqual(calls(alone.file), expected_calls(10))
+
+    def test_a_child_that_outlives_the_program(self):
+        run = Recorded(self.program, 10, "daemon")
+        self.assertEqual(len(run.files), 2, run.done.stderr)
+        said = re.findall(r"recorded (\S+) \(\d+ bytes(.*)\)", run.done.stderr)
+        self.assertEqual(sorted(note for _, note in said), ["", "; its process still runs"])
+        (name,) = (name for name, note in said if note)
+        self.assertEqual(calls(run.place / name)["shop::order(int)"], 3)
+        os.kill(int(name.split(".")[-3]), signal.SIGKILL)
 
     def test_functions_of_shared_objects_have_names(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))

@@ -407,9 +407,9 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
     const Result<InputFile> input = InputFile::open(path.string());
     const auto header = input ? xray::read_file_header(input->bytes())
                               : Result<xray::FileHeader>(std::unexpected(input.error()));
-    if (header && header->type == xray::LogType::fdr && !has_events(input, *header)) {
-      const xray::SideRecord side = side_record_of(path.string());
-      if (still_runs(side)) continue;
+    const xray::SideRecord side = side_record_of(path.string());
+    const bool runs = still_runs(side);
+    if (!runs && header && header->type == xray::LogType::fdr && !has_events(input, *header)) {
       left.left_out += side.left_out;
       fs::remove(path, failure);
       fs::remove(path.string() + std::string(kSideSuffix), failure);
@@ -418,10 +418,12 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
     write_process_end(path.string() + std::string(kSideSuffix), outcome);
     if (header && header->recorder.lost_events != 0)
       file.note = fmt::format("{} lost{}", counted(header->recorder.lost_events, "event"),
-                              side_record_of(path.string()).lost_no_space == 0
+                              side.lost_no_space == 0
                                   ? ""
                                   : ": the file may not grow further, see --size, --min and "
                                     "--mode ring");
+    if (runs)
+      file.note += file.note.empty() ? "its process still runs" : "; its process still runs";
     left.files.push_back(std::move(file));
   }
   return left;

@@ -53,7 +53,7 @@ struct RecorderPlan {
 struct LeftFile {
   std::string path;  // as the user would write it
   uint64_t bytes = 0;
-  std::string note;  // "12 events lost"; empty: none lost
+  std::string note;  // "12 events lost", "its process still runs"; empty: neither
 };
 
 // Errors: usage, for options that exclude each other or do not apply to this recorder; io, if the
@@ -64,8 +64,8 @@ struct LeftFiles {
   std::vector<LeftFile> files;  // ordered by name
   uint64_t left_out = 0;        // events that filters kept out of recordings without any event
 };
-// Recordings made since the plan. Removes those without events; the others of the child's process
-// get a note of how it ended.
+// Recordings made since the plan. Removes those without events, unless their process still runs;
+// the others of the child's process get a note of how it ended.
 LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome);
 // What the recordings made since the plan contain so far.
 struct RecordedSoFar {
