@@ -63,6 +63,10 @@ constexpr uint64_t address_in(uint64_t id, unsigned address_bits) {
 struct RecordedStack {
   bool known = false;
   std::span<const FunctionId> functions;
+  // 0, or a number that only equal stacks have, so that a sink need not follow those that it has
+  // seen: the upper half is the same for all stacks of one reading (of a shard, for example), and
+  // the lower half counts these from 0.
+  uint64_t number = 0;
 };
 
 // --- Memory

@@ -33,6 +33,12 @@ class Forms(unittest.TestCase):
         self.assertEqual(found.returncode, 2)
         self.assertIn(b"heapshot.classes", found.stderr)
 
+    def test_csv_of_what_was_not_recorded(self):
+        # Scripts get the same columns, without rows.
+        self.assertEqual(report_text(self.paths["calls"], "--csv", "--reports=heapshot.shots"), "shot,at_ns,bytes,objects,classes,roots\n")
+        found = subprocess.run([TELLTALE, "report", "--csv", "--reports=heapshot.weather", self.paths["calls"]], capture_output=True)
+        self.assertEqual((found.returncode, found.stdout), (2, b""))
+
     def test_text_names_every_report(self):
         printed = report_text(self.paths["everything"], "--traces")
         for title in ("Recording", "JIT", "Garbage collection", "Allocations", "Method calls", "Metadata",

@@ -48,7 +48,8 @@ class ShardStacksSink {
   };
 
  public:
-  ShardStacksSink() : frames_(kFirstFrames) {
+  explicit ShardStacksSink(const FramesKept& frames_kept = {}) : frames_(kFirstFrames) {
+    shard_.sums.frames_kept = frames_kept;
     position_.top = frames_.data();
     begin_stretch();
   }

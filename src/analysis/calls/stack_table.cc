@@ -1,5 +1,7 @@
 #include "analysis/calls/stack_table.h"
 
+#include <algorithm>
+
 namespace telltale {
 
 StackTable::Id StackTable::push_other(Id caller, FunctionId function) {
@@ -44,8 +46,16 @@ void StackTable::widen(Node& node) {
 }
 
 StackTable::Id StackTable::intern(std::span<const FunctionId> outermost_first) {
-  Id id = Id::empty;
-  for (const FunctionId function : outermost_first) id = push(id, function);
+  // Consecutive stacks have most of their outer calls in common.
+  const size_t most = std::min(interned_.size(), outermost_first.size());
+  size_t same = 0;
+  while (same < most && interned_[same].function == outermost_first[same]) ++same;
+  interned_.resize(same);
+  Id id = same == 0 ? Id::empty : interned_.back().stack;
+  for (const FunctionId function : outermost_first.subspan(same)) {
+    id = push(id, function);
+    interned_.push_back({function, id});
+  }
   return id;
 }
 

@@ -5,8 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "analysis/calls/numbered_stacks.h"
 #include "analysis/runtime/address_map.h"
 #include "model/events.h"
+#include "model/runtime_events.h"
 
 namespace telltale {
 
@@ -25,6 +27,11 @@ class StackTable {
     return push_other(caller, function);
   }
   Id intern(std::span<const FunctionId> outermost_first);
+  // What kept(functions) keeps of a recorded stack.
+  template <typename Kept>
+  [[gnu::always_inline]] Id intern(const RecordedStack& stack, Kept kept) {
+    return numbered_.of(stack, [&] { return intern(kept(stack.functions)); });
+  }
 
   // REQUIRES: not empty.
   [[nodiscard]] FunctionId innermost(Id stack) const { return node(stack).function; }
@@ -69,7 +76,9 @@ class StackTable {
   void widen(Node& node);
 
   std::vector<Node> nodes_{Node()};
-  AddressMap<Id> inner_;  // by caller and function
+  AddressMap<Id> inner_;         // by caller and function
+  std::vector<Inner> interned_;  // the last stack that intern() was given, and its callers
+  NumberedStacks<Id> numbered_;
   // The stacks that were pushed last on each stack, found by the lowest bits of the function's
   // number: what has few callees, as most stacks have, finds them here. The first is never used.
   std::vector<Inner> recent_{Inner()};

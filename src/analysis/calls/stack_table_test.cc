@@ -78,5 +78,49 @@ TEST(StackTable, BasesStandForStacksThatAreKnownLater) {
   EXPECT_EQ(here.size(), 4U);  // no base is among them
 }
 
+TEST(StackTable, InternsStacksWithCommonCallers) {
+  std::mt19937 random(5);
+  StackTable table;
+  std::map<std::vector<FunctionId>, Id> known;
+  std::vector<FunctionId> stack;
+  for (int i = 0; i < 2000; ++i) {
+    stack.resize(random() % (stack.size() + 1));
+    for (unsigned more = random() % 4; more != 0; --more)
+      stack.push_back(FunctionId{static_cast<uint32_t>(random() % 3)});
+    const Id id = table.intern(stack);
+    ASSERT_EQ(table.functions(id), stack);
+    ASSERT_EQ(known.try_emplace(stack, id).first->second, id);
+    if (i % 10 == 0) table.push(id, FunctionId{7});  // pushed in between
+  }
+}
+
+TEST(StackTable, RemembersTheNumberedStacksOfAReading) {
+  StackTable table;
+  int asked = 0;
+  const auto intern = [&](uint64_t number, const std::vector<FunctionId>& functions) {
+    return table.intern(RecordedStack{true, functions, number}, [&](auto all) {
+      ++asked;
+      return all;
+    });
+  };
+  constexpr uint64_t kFirst = uint64_t{1} << 32;
+  constexpr uint64_t kSecond = uint64_t{2} << 32;
+  const std::vector<FunctionId> one = {FunctionId{1}, FunctionId{2}};
+  const std::vector<FunctionId> two = {FunctionId{1}, FunctionId{3}};
+  const Id id_of_one = intern(kFirst, one);
+  const Id id_of_two = intern(kFirst + 5, two);
+  EXPECT_NE(id_of_one, id_of_two);
+  EXPECT_EQ(intern(kFirst, one), id_of_one);
+  EXPECT_EQ(intern(kFirst + 5, two), id_of_two);
+  EXPECT_EQ(asked, 2);
+  // The same numbers in another reading are other stacks.
+  EXPECT_EQ(intern(kSecond, two), id_of_two);
+  EXPECT_EQ(intern(kSecond + 5, one), id_of_one);
+  EXPECT_EQ(asked, 4);
+  EXPECT_EQ(intern(0, two), id_of_two);
+  EXPECT_EQ(intern(0, one), id_of_one);
+  EXPECT_EQ(asked, 6);
+}
+
 }  // namespace
 }  // namespace telltale

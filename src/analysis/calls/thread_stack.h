@@ -1,5 +1,6 @@
 #pragma once
 
+#include "analysis/calls/numbered_stacks.h"
 #include "analysis/calls/stack_table.h"
 #include "model/call_filter.h"
 #include "model/open_calls.h"
@@ -24,10 +25,12 @@ class ThreadStack {
   }
   StackTable::Id of(const RecordedStack& stack) {
     if (!stack.known) return current();
-    StackTable::Id id = StackTable::Id::empty;
-    size_t depth = 0;
-    for (const FunctionId function : stack.functions) id = push(id, function, depth++);
-    return id;
+    return numbered_.of(stack, [&] {
+      StackTable::Id id = StackTable::Id::empty;
+      size_t depth = 0;
+      for (const FunctionId function : stack.functions) id = push(id, function, depth++);
+      return id;
+    });
   }
 
  private:
@@ -48,6 +51,7 @@ class ThreadStack {
   size_t max_depth_;
   FunctionFilter functions_;
   OpenCalls<Frame> calls_;
+  NumberedStacks<StackTable::Id> numbered_;
 };
 
 }  // namespace telltale

@@ -40,14 +40,19 @@ std::vector<HeapShotRoots::Extent> HeapShotExtents::shots() const {
 }
 
 HeapShotRoots::HeapShotRoots(std::vector<Extent> shots, Since since)
-    : shots_(std::move(shots)), since_(since) {}
+    : shots_(std::move(shots)), since_(since) {
+  for (size_t i = 0; i < shots_.size(); ++i) by_stream_[shots_[i].stream].push_back(i);
+}
 
-void HeapShotRoots::add(const HeapPlace& place, const HeapRootsEvent& event) {
-  // The first shot that ends after the roots.
-  const auto shot = std::ranges::upper_bound(shots_, place, {}, &Extent::end);
-  if (shot == shots_.end()) return;
-  Parts& parts = roots_[static_cast<size_t>(shot - shots_.begin())];
-  OfShot& to = place >= shot->begin ? parts.inside : parts.before;
+void HeapShotRoots::add(size_t stream, const HeapPlace& place, const HeapRootsEvent& event) {
+  const auto of_stream = by_stream_.find(stream);
+  if (of_stream == by_stream_.end()) return;
+  // The first shot of the thread that ends after the roots.
+  const auto index = std::ranges::upper_bound(of_stream->second, place, {},
+                                              [this](size_t i) { return shots_[i].end; });
+  if (index == of_stream->second.end()) return;
+  Parts& parts = roots_[*index];
+  OfShot& to = place >= shots_[*index].begin ? parts.inside : parts.before;
   to.count += event.roots.size();
   for (const HeapRootsEvent::Root& root : event.roots)
     to.by_object[to_number(root.object)].add({1, uint64_t{root.pinning}});

@@ -50,8 +50,9 @@ class HeapShotRoots {
     uint64_t count = 0;         // roots, to any object
     AddressMap<Sum> by_object;  // by ObjectId
   };
-  // Which roots belong to a shot: those recorded between its begin and its end (if there are none,
-  // as up to profiler 1.1, those since the previous shot), or always all since the previous shot.
+  // Which roots belong to a shot. A collection's roots and its shot are recorded by the same
+  // thread: those that this thread recorded between the shot's begin and end (if there are none, as
+  // up to profiler 1.1, those since its previous shot), or always all since its previous shot.
   enum class Since : uint8_t { its_begin, shot_before };
 
   // Shots, in file order. A shot without an end extends to the beginning of the next one.
@@ -64,7 +65,7 @@ class HeapShotRoots {
   };
   HeapShotRoots(std::vector<Extent> shots, Since since);
 
-  void add(const HeapPlace& place, const HeapRootsEvent& event);
+  void add(size_t stream, const HeapPlace& place, const HeapRootsEvent& event);
   void append(const HeapShotRoots& next);
   // Drops roots that are not requested; call after all events.
   void settle();
@@ -79,6 +80,7 @@ class HeapShotRoots {
     OfShot inside;
   };
   std::vector<Extent> shots_;
+  std::map<size_t, std::vector<size_t>> by_stream_;  // indices into shots_, in file order
   Since since_;
   std::map<size_t, Parts> roots_;  // by shot; only those with roots
 };
@@ -121,15 +123,19 @@ class HeapShotExtents : public IgnoreEvents {
 class HeapShotRootsSink : public IgnoreEvents {
  public:
   explicit HeapShotRootsSink(HeapShotRoots roots) : roots_(std::move(roots)) {}
-  void on(const PieceEvent& event) { place_ = {event.offset, 0}; }
+  void on(const PieceEvent& event) {
+    stream_ = event.stream;
+    place_ = {event.offset, 0};
+  }
   void on(const HeapShotEvent&) { ++place_.event; }
   void on(const HeapRootsEvent& event) {
     ++place_.event;
-    roots_.add(place_, event);
+    roots_.add(stream_, place_, event);
   }
   HeapShotRoots take() { return std::move(roots_); }
 
  private:
+  size_t stream_ = 0;
   HeapPlace place_;
   HeapShotRoots roots_;
 };

@@ -61,8 +61,8 @@ HeapShots::Shots shots_of(const std::vector<Placed>& all, Since since) {
   return shots.take_shots();
 }
 
-// Two shots in stream 0, and a collection between them in stream 1. The parameter is the number of
-// events in each piece of stream 0.
+// Two shots in stream 0, and between them a collection in stream 0 and one in stream 1. The
+// parameter is the number of events in each piece of stream 0.
 class HeapShotReferences : public ::testing::TestWithParam<size_t> {
  protected:
   std::vector<Placed> events() const {
@@ -90,6 +90,7 @@ class HeapShotReferences : public ::testing::TestWithParam<size_t> {
     for (size_t i = 0; i < all.size(); ++i)
       all[i].piece = i < kSecond ? 100 + i / GetParam() : 300 + (i - kSecond) / GetParam();
     all.push_back({200, 1, HeapRootsEvent{5, roots_}});
+    all.push_back({201, 0, HeapRootsEvent{6, roots_}});
     return all;
   }
 

@@ -30,7 +30,9 @@ EventStacksSink::EventStacksSink(const EventStacksOptions& options, const Functi
     : options_(options),
       functions_(options.filter, names),
       window_(options.filter, options.zero),
-      kept_(kept) {}
+      kept_(kept) {
+  all_.frames_kept = options.frames_kept;
+}
 
 void EventStacksSink::assume_open(std::span<const FunctionId> functions) {
   for (const FunctionId function : functions)

@@ -35,6 +35,7 @@ struct EventStacks {
   std::array<StackSums, kHandleKinds> handles_destroyed;
   // True if the stacks (except those of calls) were recorded with their events, or there are none.
   bool recorded = false;
+  FramesKept frames_kept;  // of recorded stacks
 
   // Each counts an event where the thread is in `current`, if its own stack is not recorded.
   void count(const AllocationEvent& event, StackTable::Id current) {
@@ -63,7 +64,7 @@ struct EventStacks {
   StackTable::Id stack_of(const RecordedStack& stack, StackTable::Id current) {
     if (!stack.known) return current;
     recorded = true;
-    return stacks.intern(stack.functions);
+    return stacks.intern(stack, [this](auto functions) { return frames_kept.of(functions); });
   }
 };
 
@@ -73,6 +74,7 @@ struct EventStacksOptions {
   size_t workers = 0;
   bool calls = true;
   bool like_mprof = false;  // which exits match calls, what --thread and --time apply to
+  FramesKept frames_kept;   // of recorded stacks
 };
 
 // Handles all shards of one thread.

@@ -39,6 +39,7 @@ struct RuntimeFactsOptions {
   bool references = false;    // also those between objects of heap shots
   bool all_counters = false;  // every value, otherwise only the last ones
   bool like_mprof = false;    // --thread does not apply to allocations and handles; early types
+  FramesKept frames_kept;     // of recorded stacks
 };
 
 // Sums of all runtime events other than calls: the reports of `telltale report`.
@@ -192,7 +193,9 @@ class RuntimeFactsAndCallsSink : public RuntimeFactsSink {
 // The same, and where things happened.
 class TracedRuntimeFactsSink : public RuntimeFactsAndCallsSink {
  public:
-  using RuntimeFactsAndCallsSink::RuntimeFactsAndCallsSink;
+  TracedRuntimeFactsSink(const RuntimeFactsOptions& options, bool thread_is_kept,
+                         ProfileTable& table)
+      : RuntimeFactsAndCallsSink(options, thread_is_kept, table), stacks_(options.frames_kept) {}
   [[nodiscard]] EventDetails details() const {
     EventDetails details = RuntimeFactsAndCallsSink::details();
     details.stacks = true;
@@ -281,7 +284,8 @@ class RuntimeAnswerParts {
   };
   RuntimeAnswerParts(const Source& source, const RuntimeFactsOptions& options)
       : source_(source),
-        stack_options_{.filter = options.filter, .zero = options.zero},
+        stack_options_{
+            .filter = options.filter, .zero = options.zero, .frames_kept = options.frames_kept},
         all_(options) {}
 
   void add(size_t stream, size_t shard, bool last_shard, Part&& part) {

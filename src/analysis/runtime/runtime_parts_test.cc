@@ -273,11 +273,11 @@ TEST(RuntimeParts, StacksAreCutAndPutTogether) {
   sums.add(0, stacks.intern(one), 10);
   sums.add(0, stacks.intern(two), 5);
   sums.add(0, StackTable::Id::empty, 100);
-  const auto inner = stack_lines(*sums.by_owner().find(0), stacks, 2, KeepFrames::innermost);
+  const auto inner = stack_lines(*sums.by_owner().find(0), stacks, {.most = 2, .innermost = true});
   ASSERT_EQ(inner.size(), 1U);
   EXPECT_EQ(inner[0].sum.value, 15U);
   EXPECT_THAT(inner[0].functions, ElementsAre(FunctionId{2}, FunctionId{3}));
-  const auto outer = stack_lines(*sums.by_owner().find(0), stacks, 2, KeepFrames::outermost);
+  const auto outer = stack_lines(*sums.by_owner().find(0), stacks, {.most = 2, .innermost = false});
   ASSERT_EQ(outer.size(), 2U);
   EXPECT_THAT(outer[0].functions, ElementsAre(FunctionId{1}, FunctionId{2}));
 }

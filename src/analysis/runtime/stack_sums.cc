@@ -1,7 +1,6 @@
 #include "analysis/runtime/stack_sums.h"
 
-#include <map>
-#include <utility>
+#include <algorithm>
 
 #include "base/sort_rows.h"
 
@@ -19,29 +18,32 @@ void StackSums::merge(const StackSums& other, const std::vector<StackTable::Id>&
 }
 
 std::vector<StackSums::Line> stack_lines(const AddressMap<StackSums::Sum>& sums,
-                                         const StackTable& stacks, size_t max_frames,
-                                         KeepFrames keep) {
-  std::map<std::vector<FunctionId>, StackSums::Sum> cut;
+                                         const StackTable& stacks, const FramesKept& kept) {
+  // The kept frames, innermost first.
+  StackTable cuts;
+  AddressMap<StackSums::Sum> by_cut;
   for (const auto& [stack, theirs] : sums) {
-    std::vector<FunctionId> functions = stacks.functions(static_cast<StackTable::Id>(stack));
-    if (functions.size() > max_frames) {
-      const auto extra = static_cast<std::ptrdiff_t>(functions.size() - max_frames);
-      if (keep == KeepFrames::innermost) {
-        functions.erase(functions.begin(), functions.begin() + extra);
-      } else {
-        functions.erase(functions.end() - extra, functions.end());
-      }
+    auto frame = static_cast<StackTable::Id>(stack);
+    if (!kept.innermost)
+      while (stacks.depth(frame) > kept.most) frame = stacks.caller(frame);
+    StackTable::Id cut = StackTable::Id::empty;
+    for (size_t i = 0; i < kept.most && frame != StackTable::Id::empty; ++i) {
+      cut = cuts.push(cut, stacks.innermost(frame));
+      frame = stacks.caller(frame);
     }
-    if (functions.empty()) continue;
-    StackSums::Sum& sum = cut[std::move(functions)];
+    if (cut == StackTable::Id::empty) continue;
+    StackSums::Sum& sum = by_cut[static_cast<uint32_t>(cut)];
     sum.count += theirs.count;
     sum.value += theirs.value;
   }
   std::vector<StackSums::Line> lines;
-  lines.reserve(cut.size());
-  for (auto& [functions, sum] : cut) lines.push_back({functions, sum});
+  lines.reserve(by_cut.size());
+  for (const auto& [cut, sum] : by_cut) {
+    lines.push_back({cuts.functions(static_cast<StackTable::Id>(cut)), sum});
+    std::ranges::reverse(lines.back().functions);
+  }
   sort_rows(lines, [](const StackSums::Line& a, const StackSums::Line& b) {
-    return a.sum.value > b.sum.value;
+    return a.sum.value != b.sum.value ? a.sum.value > b.sum.value : a.functions < b.functions;
   });
   return lines;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "analysis/calls/stack_table.h"
@@ -37,12 +38,19 @@ class StackSums {
 };
 
 // Which of a stack's frames are kept, if there are too many.
-enum class KeepFrames : uint8_t { innermost, outermost };
+struct FramesKept {
+  size_t most = ~size_t{0};
+  bool innermost = true;  // or the outermost
 
-// An owner's lines, with stacks cut to `max_frames` and equal ones merged; the largest values
-// first, equal ones by their functions. Sums of empty stacks are omitted.
+  [[nodiscard]] std::span<const FunctionId> of(std::span<const FunctionId> outermost_first) const {
+    if (outermost_first.size() <= most) return outermost_first;
+    return innermost ? outermost_first.last(most) : outermost_first.first(most);
+  }
+};
+
+// An owner's lines, with stacks cut and equal ones merged; the largest values first, equal ones by
+// their functions. Sums of empty stacks are omitted.
 std::vector<StackSums::Line> stack_lines(const AddressMap<StackSums::Sum>& sums,
-                                         const StackTable& stacks, size_t max_frames,
-                                         KeepFrames keep);
+                                         const StackTable& stacks, const FramesKept& kept);
 
 }  // namespace telltale

@@ -171,7 +171,7 @@ DecodeEnd decode_buffer(Bytes events, BufferBases bases, uint64_t file_offset, c
     whole = in.position();
     if constexpr (kSkims) {
       if (wants.skims(*in.data())) {
-        SkimRun run(in, bases);
+        SkimRun run(in, bases, wants);
         visitor.skim(run);
         if (in.position() != whole) {
           if (!wants.stacks)

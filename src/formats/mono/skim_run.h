@@ -15,9 +15,19 @@
 
 namespace telltale::mono {
 
+// The stack of an event as it is encoded: the first method, which is the outermost call, and then
+// the step from each method to the next one. Equal stacks have equal bytes.
+struct EncodedStack {
+  uint64_t first = 0;
+  uint32_t methods = 0;  // 1 or more
+  const uint8_t* begin = nullptr;
+  const uint8_t* end = nullptr;  // of the steps: signed numbers, all of them complete
+};
+
 // Consecutive allocations, objects of heap shots, exception clauses, moves and roots, of which a
 // visitor needs types, sizes, times and numbers: nearly all of most recordings without calls.
-// Stacks, references, objects and methods are skipped. Versions 16 and 17.
+// References, objects and methods are skipped, and stacks, except those of allocations for visitors
+// that take them encoded. Versions 16 and 17.
 class SkimRun {
   static constexpr uint8_t kAllocByte = event_byte(Group::alloc, 0);
   static constexpr uint8_t kTracedAllocByte = event_byte(Group::alloc, info::kAllocBacktrace);
@@ -33,22 +43,28 @@ class SkimRun {
     bool stacks = true;
     // References of heap objects, and the object's own address; objects of moves and roots.
     bool references = true;
+    // With `stacks`: the visitor takes allocations with encoded stacks, by traced_allocation().
+    bool encoded_stacks = false;
 
     // Whether SkimRun handles an event with this first byte.
     [[nodiscard]] bool skims(uint8_t first) const {
       if (first == kHeapObjectByte || first == kMoveByte || first == kRootsByte) return !references;
-      return !stacks && (first == kAllocByte || first == kTracedAllocByte || first == kClauseByte);
+      if (stacks) return encoded_stacks && first == kTracedAllocByte;
+      return first == kAllocByte || first == kTracedAllocByte || first == kClauseByte;
     }
   };
   static bool fits(const Layout& layout) { return layout.heap_object_has_generation; }
 
   // REQUIRES: the event at the cursor can be skimmed.
-  SkimRun(LebCursor& in, BufferBases& bases) : in_(in), bases_(bases) {}
+  SkimRun(LebCursor& in, BufferBases& bases, const Wants& wants)
+      : in_(in), bases_(bases), stacks_(wants.stacks) {}
 
   // Decodes common events of one kind, up to one that is not; the cursor is then at that event. The
-  // running method is not updated. Calls
+  // running method is only updated by traced_allocation(). Calls
   //   use.allocation(time, type, size), use.heap_object(time, type, size), use.clause(time, type),
-  //   use.moves(time, number of addresses), use.roots(time)
+  //   use.moves(time, number of addresses), use.roots(time), or, instead of use.allocation(),
+  //   use.traced_allocation(time, type, object, size, EncodedStack), which returns the sum of the
+  //   stack's steps,
   // of which `use` need not have all. The calls are made on a copy of `use`, which the compiler can
   // keep in registers, and which is then assigned to it.
   template <typename Use>
@@ -88,11 +104,16 @@ class SkimRun {
   template <typename Use>
   static constexpr bool kTakesRoots = requires(Use& use) { use.roots(0U); };
   template <typename Use>
+  static constexpr bool kTakesEncodedStacks = requires(Use& use, const EncodedStack& stack) {
+    use.traced_allocation(0U, 0U, 0U, 0U, stack);
+  };
+  template <typename Use>
   static bool takes(uint8_t first) {
     if (first == kHeapObjectByte) return kTakesHeapObjects<Use>;
     if (first == kMoveByte) return kTakesMoves<Use>;
     if (first == kRootsByte) return kTakesRoots<Use>;
-    return first == kClauseByte ? kTakesClauses<Use> : kTakesAllocations<Use>;
+    if (first == kClauseByte) return kTakesClauses<Use>;
+    return kTakesAllocations<Use> || kTakesEncodedStacks<Use>;
   }
 
 #ifdef TELLTALE_HAS_BMI2
@@ -121,6 +142,8 @@ class SkimRun {
     } else if (*begin == kRootsByte) {
       if constexpr (kTakesRoots<Use>)
         play_lists<Leb>(begin, stop, 2, [&use](uint64_t time, uint64_t) { use.roots(time); });
+    } else if (stacks_) {
+      if constexpr (kTakesEncodedStacks<Use>) play_traced_allocations<Leb>(begin, stop, use);
     } else {
       if constexpr (kTakesAllocations<Use>) play_allocations<Leb>(begin, stop, use);
     }
@@ -286,6 +309,49 @@ class SkimRun {
     stand_at(at, time);
   }
 
+  // The same, with stacks.
+  template <typename Leb, typename Use>
+  [[gnu::always_inline]] void play_traced_allocations(const uint8_t* at, const uint8_t* stop,
+                                                      Use& use) {
+    uint64_t time = bases_.time;
+    uint64_t method = bases_.method;
+    const uint64_t pointer = bases_.pointer;
+    const uint64_t object_base = bases_.object;
+    const uint64_t mask = bases_.address_mask;
+    while (at <= stop && *at == kTracedAllocByte) {
+      prefetch_input(at);
+      const uint8_t* const fields = at + 1;
+      const uint64_t all_ends = leb_ends<kAllocationBytes>(fields);
+      uint64_t ends = all_ends;
+      const unsigned time_end = take_end<Leb>(ends);
+      const unsigned type_end = take_end<Leb>(ends);
+      const unsigned object_end = take_end<Leb>(ends);
+      const unsigned size_end = take_end<Leb>(ends);
+      if (!all_short(time_end, type_end, object_end, size_end)) [[unlikely]]
+        break;
+      const unsigned methods = fields[size_end];
+      const unsigned methods_at = size_end + 1;
+      ends &= ends - 1;  // of the number of methods
+      const unsigned first_end = take_end<Leb>(ends);
+      if (methods == 0 || methods >= 0x80 || first_end - methods_at > kMostBytes) [[unlikely]]
+        break;
+      const uint8_t* const next =
+          behind<Leb, kAllocationBytes>(fields, all_ends, methods_at, methods);
+      if (next == nullptr) [[unlikely]]
+        break;
+      time += unsigned_in<Leb>(fields, 0, time_end);
+      method += signed_in<Leb>(fields, methods_at, first_end);
+      method += use.traced_allocation(
+          time, (pointer + signed_in<Leb>(fields, time_end, type_end)) & mask,
+          ((object_base + signed_in<Leb>(fields, type_end, object_end)) << kObjectShift) & mask,
+          unsigned_int(small_in<Leb>(fields, object_end, size_end)),
+          EncodedStack{method, methods, fields + first_end, next});
+      at = next;
+    }
+    stand_at(at, time);
+    bases_.method = method;
+  }
+
   // Fields: time, type (a byte), index, method, object.
   template <typename Leb, typename Use>
   [[gnu::always_inline]] void play_clauses(const uint8_t* at, const uint8_t* stop, Use& use) {
@@ -331,6 +397,7 @@ class SkimRun {
 
   LebCursor& in_;
   BufferBases& bases_;
+  bool stacks_;
   const uint8_t* last_word_ = nullptr;
 };
 

@@ -7,8 +7,10 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
+#include "bytes/leb_cursor.h"
 #include "formats/mono/reader.h"
 
 namespace telltale::mono {
@@ -17,10 +19,16 @@ namespace {
 // The facts about an event: its kind, time, and type and size; or a method.
 using Seen = std::tuple<EventKind, uint64_t, uint64_t, uint64_t>;
 
+// An allocation's object, and its stack.
+using Traced = std::pair<uint64_t, std::vector<uint64_t>>;
+
 struct OneByOne {
   std::vector<Seen> seen;
+  std::vector<Traced> traced;
   void event(const EventHead& head, const Alloc& r) {
     seen.emplace_back(head.kind, head.time, r.type, r.size);
+    if (r.has_backtrace)
+      traced.emplace_back(r.object, std::vector(r.backtrace.begin(), r.backtrace.end()));
   }
   void event(const EventHead& head, const HeapObject& r) {
     seen.emplace_back(head.kind, head.time, r.type, r.size);
@@ -43,7 +51,8 @@ struct OneByOne {
   void event(const EventHead& head, const Throw&) { seen.emplace_back(head.kind, head.time, 0, 0); }
 };
 struct Skimmer : OneByOne {
-  SkimRun::Wants wanted{false, false};
+  SkimRun::Wants wanted{false, false, false};
+  uint64_t mask = ~uint64_t{0};
   bool portably = false;
   size_t skimmed = 0;
 
@@ -66,6 +75,22 @@ struct Skimmer : OneByOne {
     void allocation(uint64_t time, uint64_t type, uint64_t size) {
       EXPECT_FALSE(to->wanted.stacks);
       add(EventKind::alloc, time, type, size);
+    }
+    uint64_t traced_allocation(uint64_t time, uint64_t type, uint64_t object, uint64_t size,
+                               const EncodedStack& stack) {
+      EXPECT_TRUE(to->wanted.stacks && to->wanted.encoded_stacks);
+      add(EventKind::alloc, time, type, size);
+      uint64_t method = stack.first;
+      std::vector<uint64_t> methods = {method & to->mask};
+      LebCursor in(std::as_bytes(std::span(stack.begin, stack.end)));
+      while (methods.size() < stack.methods) {
+        method += static_cast<uint64_t>(in.sleb("frame"));
+        methods.push_back(method & to->mask);
+      }
+      EXPECT_TRUE(in.ok());
+      EXPECT_EQ(in.left(), 0U);
+      to->traced.emplace_back(object, std::move(methods));
+      return method - stack.first;
     }
     void heap_object(uint64_t time, uint64_t type, uint64_t size) {
       EXPECT_FALSE(to->wanted.references);
@@ -203,11 +228,16 @@ void expect_the_same(std::span<const uint8_t> bytes, Skimmer skimmer, uint8_t ve
                      uint64_t mask = ~uint64_t{0}) {
   OneByOne right;
   const DecodeEnd right_end = decode(bytes, right, version, mask);
+  skimmer.mask = mask;
   for (const bool portably : {false, true}) {
     skimmer.portably = portably;
     skimmer.seen.clear();
+    skimmer.traced.clear();
     const DecodeEnd end = decode(bytes, skimmer, version, mask);
     ASSERT_EQ(skimmer.seen, right.seen);
+    if (skimmer.wanted.stacks) {
+      ASSERT_EQ(skimmer.traced, right.traced);
+    }
     ASSERT_EQ(end.offset, right_end.offset);
     ASSERT_EQ(end.last_time, right_end.last_time);
     ASSERT_EQ(end.error.has_value(), right_end.error.has_value());
@@ -220,8 +250,10 @@ void expect_the_same(std::span<const uint8_t> bytes, Skimmer skimmer, uint8_t ve
 TEST(SkimRun, TellsWhatReadingEventByEventTells) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     const std::vector<uint8_t> bytes = Events(seed).make(200);
-    for (const SkimRun::Wants wants : {SkimRun::Wants{false, false}, SkimRun::Wants{true, false},
-                                       SkimRun::Wants{false, true}, SkimRun::Wants{true, true}}) {
+    for (const SkimRun::Wants wants :
+         {SkimRun::Wants{false, false, false}, SkimRun::Wants{true, false, false},
+          SkimRun::Wants{false, true, false}, SkimRun::Wants{true, true, false},
+          SkimRun::Wants{true, false, true}, SkimRun::Wants{true, true, true}}) {
       Skimmer skimmer;
       skimmer.wanted = wants;
       expect_the_same(bytes, skimmer);
@@ -233,7 +265,12 @@ TEST(SkimRun, TellsWhatReadingEventByEventTells) {
 
 TEST(SkimRun, EveryPrefixTellsTheWholeEventsBeforeTheCut) {
   const std::vector<uint8_t> bytes = Events(21).make(12);
-  for (size_t cut = 0; cut <= bytes.size(); ++cut) expect_the_same(std::span(bytes).first(cut), {});
+  Skimmer traced;
+  traced.wanted = {true, true, true};
+  for (size_t cut = 0; cut <= bytes.size(); ++cut) {
+    expect_the_same(std::span(bytes).first(cut), {});
+    expect_the_same(std::span(bytes).first(cut), traced);
+  }
 }
 
 TEST(SkimRun, AChangedByteTellsTheSame) {
@@ -243,6 +280,9 @@ TEST(SkimRun, AChangedByteTellsTheSame) {
     bytes[random() % bytes.size()] = static_cast<uint8_t>(random());
     bytes[random() % bytes.size()] |= 0x80;
     expect_the_same(bytes, {});
+    Skimmer traced;
+    traced.wanted = {true, true, true};
+    expect_the_same(bytes, traced);
   }
 }
 
@@ -262,6 +302,9 @@ TEST(SkimRun, ANumberOfMoreThanTenBytesFails) {
         bytes.insert(bytes.begin() + place, more, 0x80);
         bytes.resize(bytes.size() + 100, 0x01);
         expect_the_same(bytes, {});
+        Skimmer traced;
+        traced.wanted = {true, true, true};
+        expect_the_same(bytes, traced);
       }
     }
   }
@@ -274,6 +317,19 @@ TEST(SkimRun, MostEventsAreSkimmed) {
                                0x01, 0x08, 0x05});
   }
   Skimmer skimmer;
+  decode(bytes, skimmer);
+  EXPECT_EQ(skimmer.seen.size(), 100U);
+  EXPECT_GT(skimmer.skimmed, 90U);
+}
+
+TEST(SkimRun, MostAllocationsWithStacksAreSkimmed) {
+  std::vector<uint8_t> bytes;
+  for (int i = 0; i < 100; ++i) {
+    bytes.insert(bytes.end(),
+                 {0x10, 0x02, 0xC0, 0x01, 0xB0, 0x02, 0x20, 0x03, 0x85, 0x01, 0x08, 0x05});
+  }
+  Skimmer skimmer;
+  skimmer.wanted = {true, true, true};
   decode(bytes, skimmer);
   EXPECT_EQ(skimmer.seen.size(), 100U);
   EXPECT_GT(skimmer.skimmed, 90U);

@@ -12,6 +12,7 @@
 #include "base/problem.h"
 #include "formats/mono/reader.h"
 #include "import/mono/mono_methods.h"
+#include "import/mono/mono_stacks.h"
 #include "import/mono/mono_times.h"
 #include "model/events.h"
 #include "model/runtime_events.h"
@@ -55,13 +56,15 @@ class MonoToEvents : public MonoTimes {
   using Function = typename EventRun<Sink>::Function;
 
  public:
-  // Emits no event earlier than `first` and no call earlier than `floor`.
+  // Emits no event earlier than `first` and no call earlier than `floor`. The file's bytes must
+  // outlive this.
   MonoToEvents(Sink& sink, const MonoMethods& methods, const mono::Layout& layout,
-               uint64_t address_tag, Ticks first, Ticks floor)
+               uint64_t address_mask, uint64_t address_tag, Ticks first, Ticks floor)
       : MonoTimes(floor),
         sink_(sink),
         methods_(methods),
         functions_(methods),
+        stacks_(methods, address_mask),
         layout_(layout),
         tag_(address_tag),
         first_(first),
@@ -88,10 +91,11 @@ class MonoToEvents : public MonoTimes {
                                         handles<Sink, HeapRootsEvent>;
     const EventDetails details = details_for(sink_);
     return {.stacks = kHandlesStacks && details.stacks,
-            .references = kHandlesReferences && details.references};
+            .references = kHandlesReferences && details.references,
+            .encoded_stacks = handles<Sink, AllocationEvent>};
   }
   void skim(mono::SkimRun& run) {
-    Skimmer skimmer{&sink_, tag_, floor_};
+    Skimmer skimmer{&sink_, &stacks_, tag_, floor_};
     run.play(skimmer);
     floor_ = skimmer.floor;
   }
@@ -399,6 +403,7 @@ class MonoToEvents : public MonoTimes {
   // Emits events without the parts that the sink does not use.
   struct Skimmer {
     Sink* sink;
+    MonoStacks* stacks;
     uint64_t tag;
     Ticks floor;
 
@@ -406,6 +411,16 @@ class MonoToEvents : public MonoTimes {
       requires handles<Sink, AllocationEvent>
     {
       sink->on(AllocationEvent{advance(time), TypeId{type ^ tag}, {}, bytes, {}});
+    }
+    [[gnu::always_inline]] uint64_t traced_allocation(Ticks time, uint64_t type, uint64_t object,
+                                                      uint64_t bytes,
+                                                      const mono::EncodedStack& stack)
+      requires handles<Sink, AllocationEvent>
+    {
+      const MonoStacks::Found found = stacks->find(stack);
+      sink->on(AllocationEvent{advance(time), TypeId{type ^ tag}, ObjectId{object ^ tag}, bytes,
+                               found.stack});
+      return found.steps;
     }
     [[gnu::always_inline]] void heap_object(Ticks time, uint64_t type, uint64_t bytes)
       requires handles<Sink, HeapObjectEvent>
@@ -457,6 +472,7 @@ class MonoToEvents : public MonoTimes {
   const MonoMethods& methods_;
   MonoMethods::Lookup functions_;  // of calls
   RecentMethods<Function> recent_;
+  MonoStacks stacks_;
   const mono::Layout& layout_;
   uint64_t tag_;
   Ticks first_;

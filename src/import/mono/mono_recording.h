@@ -74,8 +74,8 @@ class MonoRecording {
   void play_in_file_order(Sink& sink) const {
     for (const auto& file : files_) {
       for (const mono::BufferFrame& frame : file->frames.buffers) {
-        MonoToEvents<Sink> visitor(sink, *file->methods, file->layout, file->address_tag,
-                                   first_time_, first_time_);
+        MonoToEvents<Sink> visitor(sink, *file->methods, file->layout, file->header.address_mask(),
+                                   file->address_tag, first_time_, first_time_);
         (void)file->decode(frame, visitor);
       }
     }
@@ -156,8 +156,8 @@ void MonoRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& pr
   Ticks floor = first_time_;
   for (size_t i = own.shard_starts[shard]; i < own.shard_starts[shard + 1];) {
     const File& file = *files_[own.buffers[i].file];
-    MonoToEvents<Sink> visitor(sink, *file.methods, file.layout, file.address_tag, first_time_,
-                               floor);
+    MonoToEvents<Sink> visitor(sink, *file.methods, file.layout, file.header.address_mask(),
+                               file.address_tag, first_time_, floor);
     for (; i < own.shard_starts[shard + 1] && files_[own.buffers[i].file].get() == &file; ++i) {
       const mono::BufferFrame& frame = file.frames.buffers[own.buffers[i].buffer];
       // Positions of successive files; no file approaches 2^44 bytes.

@@ -75,6 +75,11 @@ TableSchema Section::columns(std::string_view table) const {
   return TableSchema(declared(table).fields);
 }
 
+bool Section::declares_table(std::string_view key) const {
+  const auto found = std::ranges::find(members_, key, &Field::key);
+  return found != members_.end() && found->type == ValueType::list && !found->fields.empty();
+}
+
 const Table* Section::table(std::string_view key) const {
   const auto found =
       std::ranges::find(tables_, key, [](const auto& one) { return one.field->key; });
@@ -152,10 +157,15 @@ Result<void> write_section_csv(std::span<const Section> sections, std::string_vi
       }
       return {};
     }
-    const Table* const named = section.table(which.substr(dot + 1));
-    if (named == nullptr) continue;
-    named->write_csv(out);
-    return {};
+    const std::string_view key = which.substr(dot + 1);
+    if (const Table* const named = section.table(key)) {
+      named->write_csv(out);
+      return {};
+    }
+    if (section.figures().empty() && section.tables().empty() && section.declares_table(key)) {
+      Table(section.columns(key)).write_csv(out);
+      return {};
+    }
   }
   return usage_error("--csv prints one table: select it with --reports, one of " + choices);
 }

@@ -46,6 +46,7 @@ class Section {
   [[nodiscard]] const Table::Cell* figure(std::string_view key) const;
   // Has no figure and no row.
   [[nodiscard]] bool empty() const;
+  [[nodiscard]] bool declares_table(std::string_view key) const;
 
  private:
   [[nodiscard]] const Field& declared(std::string_view key) const;
@@ -66,8 +67,10 @@ void write_sections_json(std::span<const Section> sections, const DocumentSchema
 // A document whose members are the section's.
 void write_section_json(const Section& section, const DocumentSchema& schema,
                         std::string_view format, const ProblemLog& problems, BlockWriter& out);
-// One table. `which`: SECTION.TABLE, or SECTION if it has only one table, or only figures (then a
-// table of one row); empty if there is only one section. Errors: usage, which lists the choices.
+// One table; without rows if the section has neither figures nor tables, because the recording has
+// nothing of its kind. `which`: SECTION.TABLE, or SECTION if it has only one table, or only figures
+// (then a table of one row); empty if there is only one section. Errors: usage, which lists the
+// choices.
 Result<void> write_section_csv(std::span<const Section> sections, std::string_view which,
                                BlockWriter& out);
 

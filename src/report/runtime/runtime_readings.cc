@@ -43,13 +43,16 @@ void RuntimeReadings::read_facts(unsigned reads) {
   const size_t workers = options_.workers;
   const bool times = (reads & call_times_read) != 0;
   const bool at_once = times && !options_.like_mprof && filter_.keeps_every_call();
+  // mprof-report truncates recorded stacks at the wrong end.
+  const FramesKept frames_kept{.most = options_.max_frames, .innermost = !options_.like_mprof};
   const RuntimeFactsOptions facts_options{
       .filter = filter_,
       .zero = zero_,
       .workers = workers,
       .references = options_.traces && (reads & heap_references_read) != 0,
       .all_counters = options_.verbose,
-      .like_mprof = options_.like_mprof};
+      .like_mprof = options_.like_mprof,
+      .frames_kept = frames_kept};
   CallsWanted wanted = CallsWanted::none;
   if (at_once) wanted = options_.traces ? CallsWanted::and_stacks : CallsWanted::profile;
   RuntimeAnswer answer = source_.runtime_facts(facts_options, wanted, log());
@@ -67,7 +70,8 @@ void RuntimeReadings::read_facts(unsigned reads) {
                                    .zero = zero_,
                                    .workers = workers,
                                    .calls = times,
-                                   .like_mprof = options_.like_mprof},
+                                   .like_mprof = options_.like_mprof,
+                                   .frames_kept = frames_kept},
                                   log());
   }
 }
@@ -175,11 +179,9 @@ std::string RuntimeReadings::stack_text(const StackTable& table, StackTable::Id 
 void RuntimeReadings::add_lines(Table& table, const std::vector<TableCell>& first,
                                 const AddressMap<StackSums::Sum>& sums,
                                 bool recorded_stacks) const {
-  // mprof-report truncates recorded stacks at the wrong end.
   const bool outermost = options_.like_mprof && recorded_stacks;
-  for (const StackSums::Line& line :
-       stack_lines(sums, stacks->stacks, options_.max_frames,
-                   outermost ? KeepFrames::outermost : KeepFrames::innermost)) {
+  const FramesKept kept{.most = options_.max_frames, .innermost = !outermost};
+  for (const StackSums::Line& line : stack_lines(sums, stacks->stacks, kept)) {
     std::vector<TableCell> cells = first;
     cells.emplace_back(line.sum.value);
     std::string stack;
