@@ -174,7 +174,7 @@ DecodeEnd decode_buffer(Bytes events, BufferBases bases, uint64_t file_offset, c
         SkimRun run(in, bases, wants);
         visitor.skim(run);
         if (in.position() != whole) {
-          if (!wants.stacks)
+          if (run.skipped_methods())
             skipped.note(events.subspan(whole, in.position() - whole), layout, bases);
           continue;
         }

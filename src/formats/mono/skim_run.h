@@ -82,6 +82,8 @@ class SkimRun {
   }
   // Reads only the times, also of events that the caller of play() does not take.
   void skip();
+  // Whether methods were skipped, so that the running method is another one now.
+  [[nodiscard]] bool skipped_methods() const { return skipped_methods_; }
 
  private:
   // The bytes of an event that are read at once, from its first number on.
@@ -282,6 +284,7 @@ class SkimRun {
     uint64_t time = bases_.time;
     const uint64_t pointer = bases_.pointer;
     const uint64_t mask = bases_.address_mask;
+    bool traced = false;
     while (at <= stop && (*at == kTracedAllocByte || *at == kAllocByte)) {
       prefetch_input(at);
       const uint8_t* const fields = at + 1;
@@ -300,6 +303,7 @@ class SkimRun {
         next = behind<Leb, kAllocationBytes>(fields, all_ends, size_end + 1, *next);
         if (next == nullptr) [[unlikely]]
           break;
+        traced = true;
       }
       time += unsigned_in<Leb>(fields, 0, time_end);
       use.allocation(time, (pointer + signed_in<Leb>(fields, time_end, type_end)) & mask,
@@ -307,6 +311,7 @@ class SkimRun {
       at = advance_predicted(at, static_cast<size_t>(next - at));
     }
     stand_at(at, time);
+    skipped_methods_ = skipped_methods_ || traced;
   }
 
   // The same, with stacks.
@@ -369,6 +374,7 @@ class SkimRun {
       time += unsigned_in<Leb>(fields, 0, time_end);
       use.clause(time, fields[time_end]);
       at = advance_predicted(at, object_end + 1);
+      skipped_methods_ = true;
     }
     stand_at(at, time);
   }
@@ -398,6 +404,7 @@ class SkimRun {
   LebCursor& in_;
   BufferBases& bases_;
   bool stacks_;
+  bool skipped_methods_ = false;
   const uint8_t* last_word_ = nullptr;
 };
 
