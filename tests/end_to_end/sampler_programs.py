@@ -18,8 +18,8 @@ CONCURRENT = tuple(f"-fsampler-scheme={name}" for name in ("data", "yields", "at
 ALL = tuple(f"-fsampler-scheme={name}" for name in SCHEMES)
 TIMEOUT = 60
 
-# Shells start jobs in the background with these signals ignored, and programs would inherit that.
-for number in (signal.SIGINT, signal.SIGQUIT):
+# Shells start jobs in the background with these signals ignored, as nohup does, and programs would inherit that.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, signal.SIG_DFL)
 

@@ -23,7 +23,9 @@ ALLOWED = {"syscall", "mmap", "madvise", "fstat", "clock_gettime", "__errno_loca
            "strlen", "strchr", "strcspn", "strncpy", "strstr", "sigaction", "sigemptyset", "sigaltstack", "raise",
            "secure_getenv", "getauxval", "unsetenv", "getcwd", "pthread_atfork", "__register_atfork", "program_invocation_short_name", "__progname",
            "__udivti3", "__divti3", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "__dso_handle", "__cxa_finalize", "__gmon_start__",
-           "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable"}
+           "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable",
+           # Only when the program itself sets a handler (runtime/signals).
+           "ssignal", "__sigaction", "__interceptor_sigaction", "__interceptor_signal"}
 
 
 def run(*command, **environment):
@@ -280,6 +282,7 @@ class ThreadSanitizer(unittest.TestCase):
         sources = [os.path.join(SOURCE, "runtime", "stacktrack", name)
                    for name in os.listdir(os.path.join(SOURCE, "runtime", "stacktrack"))
                    if name.endswith(".cc") and not name.endswith("_test.cc")]
+        sources.append(os.path.join(SOURCE, "runtime/signals/kept_handlers.cc"))
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "threads")
             run("clang++-19", "-std=c++17", "-O1", "-g", "-fsanitize=thread", "-I" + os.path.join(SOURCE, "include"),
