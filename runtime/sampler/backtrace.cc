@@ -6,11 +6,13 @@
 #include <execinfo.h>
 #include <link.h>
 #include <stdint.h>
+#include <string.h>
 
 namespace telltale::sampler {
 namespace {
 
-const char* program_name = "";
+// argv[0] as it was at the beginning: servers overwrite it with what they are doing.
+char program_name[4096];
 
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 35)
 
@@ -112,7 +114,7 @@ void put_place(Writer&, uintptr_t) {}
 }  // namespace
 
 void prepare_backtrace() {
-  program_name = program_invocation_name;
+  ::strncpy(program_name, program_invocation_name, sizeof(program_name) - 1);
   void* frame = nullptr;
   ::backtrace(&frame, 1);
 }

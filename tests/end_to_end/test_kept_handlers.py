@@ -60,6 +60,12 @@ class KeptHandlers(SamplerCase):
             self.compare(program, way)
             self.assertEqual([frame["function"] for frame in traced_frames(paths(self.paths, "--program", program))], functions)
 
+    def test_a_program_that_overwrites_its_name(self):
+        program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *SAMPLED, SOURCE)
+        self.compare(program, "title")
+        (frames,) = (body for name, body in self.subreports() if name == "main-backtrace")
+        self.assertTrue(frames.startswith(f"{program}("), frames)
+
     def test_other_ways_to_link(self):
         for words in (("-static", *SAMPLED), ("-static", *TRACED), ("-static", *SAMPLED, *TRACED), ("-fsanitize=address", *SAMPLED, *TRACED)):
             with self.subTest(words):

@@ -154,6 +154,8 @@ int main(int count, char** arguments) {
     signal(SIGABRT, only_says);
     abort();
   }
+  // As servers do, to show what they are doing.
+  if (strcmp(way, "title") == 0) memset(arguments[0], 'T', strlen(arguments[0]));
   if (strcmp(way, "thread") == 0) {
     pthread_t thread;
     pthread_create(&thread, NULL, fault_in_thread, &times);
