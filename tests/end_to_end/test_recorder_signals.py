@@ -166,6 +166,17 @@ class Crashes(unittest.TestCase):
                         if path.exists():
                             self.readable(path)
 
+    def test_a_fault_while_the_crash_is_noted(self):
+        """It ends the note; the process ends by its own signal."""
+        for kind in (kind for kind in programs.KINDS if kind != "stacktrack"):
+            with self.subTest(kind=kind):
+                path = programs.new_folder() / "r.xray"
+                environment = {"LD_PRELOAD": str(programs.XRAY), "TELLTALE_XRAY": f"file={path},crash=on"}
+                done = programs.run("stacktrack", programs.build("crashes", kind), "open", "-", "unmapped", "abort", expect=None, timeout=30,
+                                    environment=environment)
+                self.assertEqual(done.returncode, -signal.SIGABRT)
+                self.assertEqual(programs.calls(kind, path)[0], 3001)
+
     def test_headers_of_chunks_that_were_written_over(self):
         for kind in programs.KINDS:
             with self.subTest(kind=kind):

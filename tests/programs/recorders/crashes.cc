@@ -167,6 +167,14 @@ void scribble_headers(const std::string& path) {
   }
 }
 
+// What the recorder writes to when the process ends.
+void unmap(const std::string& path) {
+  static Ranges mapped;
+  read_ranges(mapped, path.c_str());
+  for (int i = 0; i < mapped.count; ++i)
+    munmap(reinterpret_cast<void*>(mapped.all[i].begin), mapped.all[i].end - mapped.all[i].begin);
+}
+
 }  // namespace
 
 int main(int, char** argv) {
@@ -191,6 +199,7 @@ int main(int, char** argv) {
     scribble_headers(path);
     events(3000);
   }
+  if (what == "unmapped") unmap(recording() + ".side");
   if (what.compare(0, 8, "scribble") == 0)
     scribble(static_cast<unsigned>(std::atoi(what.c_str() + 8)), before);
   end(how);
