@@ -73,6 +73,19 @@ class FlamePage(unittest.TestCase):
         self.assertEqual(sorted(shown[2]), sorted(["800 ns 800 ns 2 emit", "400 ns 600 ns 1 parse", "200 ns 200 ns 1 Lex", "100 ns 1.5 us 2 main"]))
         self.assertEqual(shown[3], ["file", "format", "span", "threads", "calls"])
 
+    def test_what_is_omitted_by_default(self):
+        """Paths with at most 0.01 % of the time and of the calls."""
+        rows = [event for _ in range(20_000) for event in (("enter", 1, 1), ("exit", 1, 99))]
+        for function, nanoseconds, times in ((2, 100, 1), (3, 300, 3), (4, 100, 9)):
+            rows += [event for _ in range(times) for event in (("enter", function, 1), ("exit", function, nanoseconds // times))]
+        trace = self.folder / "rare.fdr"
+        trace.write_bytes(fdr(rows))
+        def shown(*words):
+            data = page_data(self.flame(trace, *words))["data"]
+            return sorted({data["calls"]["functions"][number][0] for number in data["calls"]["trees"][0]["function"] if number >= 0})
+        self.assertEqual(shown("--min-percent", "0"), ["#1", "#2", "#3", "#4"])
+        self.assertEqual(shown(), ["#1", "#3", "#4"])
+
     def test_the_header_names_losses(self):
         whole = self.folder / "whole.fdr"
         whole.write_bytes(fdr([("enter", 1, 10), ("enter", 2, 10), ("exit", 2, 10), ("exit", 1, 10)])[:-5])

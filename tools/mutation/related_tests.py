@@ -58,7 +58,7 @@ RELATED = {
                    "script:test_stacktrack", "script:test_sampler_answers", "script:test_sampler_tools",
                    "script:test_mono_answers", "script:test_perfetto", "script:test_output_files"],
     "src/api": ["unit:api", *VIEWS, "script:test_exports", "script:test_install"],
-    "src/cli": [*VERBS, *QUESTIONS, "script:test_control", "script:test_control_refusals"],
+    "src/cli": [*VERBS, *QUESTIONS, "script:test_control", "script:test_control_refusals", "script:test_flame_page"],
     "src/report": ["unit:report", "script:test_json_schemas", *VERBS, *QUESTIONS],
     "web": ["web:calls", "web:names", "web:kit", "web:flame", "web:paths", "unit:output", "script:test_flame_page"],
     "runtime/xray": ["script:test_xray_recorder", "script:test_gcc_recorder", "script:test_control",
