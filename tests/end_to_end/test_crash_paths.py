@@ -76,6 +76,11 @@ class CrashPaths(SamplerCase):
         self.assertEqual(len(others["wait_for_ever"]["paths"]), 2)
         self.assertIn(line("if (i == 2) pause();"), lines_of(others["wait_for_ever"]["partial"]["blocks"]))
 
+    def test_a_thread_that_has_given_its_signal_stack_back(self):
+        self.assertEqual(self.crash("ending-thread").returncode, -signal.SIGSEGV)
+        document = paths(self.file, "--program", self.program)
+        self.assertEqual([frame["function"] for frame in traced_frames(document)], ["end", "parse"])
+
     def test_stacks_that_overflow(self):
         for how in ("overflow", "overflow-in-thread"):
             with self.subTest(how):

@@ -76,7 +76,7 @@ RELATED = {
     "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
                         "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows",
                         "script:test_sampler_accesses", "script:test_sampler_killed", "script:test_sampler_signals",
-                        "script:test_sampler_verbose", "script:test_sampler_joined"],
+                        "script:test_sampler_verbose", "script:test_sampler_joined", "script:test_collect_send"],
     "instrument": ["script:test_sampler_flags", "script:test_sampler_examples", "script:test_sampler_compiler",
                    "script:test_sampler_accesses", "script:test_sampler_places", "script:test_sampler_dataflow",
                    "script:test_sampler_regions", "script:test_sampler_ir", "script:test_sampler_statistics", "unit:driver",

@@ -53,6 +53,14 @@ static void *recurse_in_thread(void *how) {
   return how;
 }
 
+// Runs when the thread has ended, after what libraries had to do there.
+static pthread_key_t at_end;
+static void parse_at_end(void *how) { sum = parse("31-", how); }
+static void *end_thread(void *how) {
+  pthread_setspecific(at_end, how);
+  return how;
+}
+
 static void on_signal(int number) {
   printf("own handler %d\n", number);
   fflush(stdout);
@@ -68,6 +76,11 @@ int main(int argc, char **argv) {
     pthread_create(&waiting, NULL, wait_for_ever, NULL);
     usleep(20000);
     pthread_create(&crashing, NULL, how[0] == 't' ? parse_in_thread : recurse_in_thread, how);
+    pthread_join(crashing, NULL);
+  }
+  if (strcmp(how, "ending-thread") == 0) {
+    pthread_key_create(&at_end, parse_at_end);
+    pthread_create(&crashing, NULL, end_thread, how);
     pthread_join(crashing, NULL);
   }
   if (strcmp(how, "overflow") == 0) return recurse(0);
