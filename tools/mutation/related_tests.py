@@ -133,7 +133,9 @@ class Tests:
             return ["telltale", *SCRIPT_TARGETS[name]]
         if re.search(r"collect|network|spark", name):
             return ["telltale", "telltale_collect_program", "telltale_compilers", "telltale_duckdb"]
-        if re.search(r"recorder|stacktrack_", name):
+        if re.search(r"kept_handlers|secure_execution", name):
+            return ["telltale", *RECORDERS, "telltale_compilers"]
+        if re.search(r"recorder|stacktrack_|frequent_functions|waiting|net_times", name):
             return ["telltale", *RECORDERS, "forbidden_calls", "stacktrack_programs"]
         if re.search(r"sampler_(?!tools|answers)|path|isolate", name):
             return ["telltale", "telltale_compilers", "forbidden_calls", "telltale_duckdb"]
