@@ -324,4 +324,14 @@ std::string short_name(std::string_view demangled) {
   return name;
 }
 
+std::string_view without_copy(std::string_view demangled) {
+  const size_t clone = demangled.find(" [clone .");
+  if (clone != std::string_view::npos) return demangled.substr(0, clone);
+  // Names of C++ have no dot of their own but "...".
+  const size_t dot = demangled.find('.', 1);
+  const bool is_copy = dot != std::string_view::npos && !demangled.contains("...") &&
+                       !demangled.contains('(') && !demangled.contains('+');
+  return is_copy ? demangled.substr(0, dot) : demangled;
+}
+
 }  // namespace telltale

@@ -15,4 +15,9 @@ std::string short_name(std::string_view demangled);
 // without the kind of wrapper: "Program:Validate".
 std::string bare_name(std::string_view demangled);
 
+// The name of the function of which compilers made a copy: f of f.part.0, f.cold or f.slow
+// (telltale-cc's), of C++ "f(int) [clone .cold]". Symbol tables have such names, debug information
+// does not. Other names stay as they are.
+std::string_view without_copy(std::string_view demangled);
+
 }  // namespace telltale

@@ -184,6 +184,37 @@ class CrashPaths(SamplerCase):
             (here,) = [each for each in shown.splitlines() if "<- here" in each]
             self.assertRegex(here, r"^ +3 +return \*list; +\(last, inlined from inlined.c\) +<- here$")
 
+    def test_lines_of_the_standard_library(self):
+        """Those that were inlined are left out, unless they are asked for."""
+        source = self.path("containers.cc")
+        source.write_text(program_text("csi/cases/containers.cc"))
+        program = build(self.path("containers"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O2", "-fno-unroll-loops", source, cxx=True)
+        self.assertEqual(self.crash("x", program).returncode, -signal.SIGSEGV)
+
+        def shown(*words):
+            return run(TELLTALE, "paths", self.file, "--program", program, "--function", "*total*", *words).stdout
+
+        note = "lines of system headers are left out; --system-headers shows them"
+        text = shown()
+        self.assertIn(note, text)
+        self.assertNotIn("stl_vector.h", text)
+        self.assertRegex(text, r"(?m)^#0 +\(anonymous namespace\)::total\(.*\) at containers.cc:16$")
+        self.assertRegex(text, r"(?m)^ +9  .*is_large\(\) const.* \(\(anonymous namespace\)::Item::is_large, inlined from containers.cc\)$")
+        self.assertRegex(text, r"(?m)^ +16 +if \(sum > 3\) sum -= \*limit; +<- here$")
+        lines = re.findall(r"(?m)^ +(\d+)  ", text.partition("path 2")[0].partition("path 1")[2])
+        self.assertNotIn(("15", "15"), list(zip(lines, lines[1:])))  # what stood between them is left out
+        everything = shown("--system-headers")
+        self.assertNotIn(note, everything)
+        self.assertRegex(everything, r"\(std::vector<.*>::operator\[\], inlined from stl_vector.h\)")
+        self.assertRegex(shown("--names", "full"), r"total\(std::vector<\(anonymous namespace\)::Item, std::allocator<")
+        self.assertRegex(shown("--names", "mangled"), r"(?m)^#0 +_ZN")
+
+        page = self.path("page.html")
+        for words, left_out in (((), True), (("--system-headers",), False)):
+            run(TELLTALE, "paths", self.file, "--program", program, "--html", "--force", "-o", page, *words)
+            self.assertEqual("lines of system headers are left out" in page.read_text(), left_out)
+            self.assertEqual("::operator[]" in page.read_text(), not left_out)
+
     def test_debug_information_from_debuginfod(self):
         """A server on this machine has the debug file of a stripped program; it answers as debuginfod does."""
         stripped, debug = self.path("stripped"), self.path("ways.debug")

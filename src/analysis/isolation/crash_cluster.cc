@@ -12,6 +12,7 @@
 #include "base/joined.h"
 #include "base/sort_rows.h"
 #include "base/system_library.h"
+#include "model/short_name.h"
 
 namespace telltale::isolation {
 namespace {
@@ -57,15 +58,6 @@ bool is_outside(const StackFrame& frame) {
          std::ranges::any_of(kReporterPrefixes, [&](std::string_view prefix) {
            return frame.function.starts_with(prefix);
          });
-}
-
-// Compilers name copies of a function f.part.0, f.cold, f.slow (telltale-cc's); symbol tables have
-// these names, debug information does not. Names of C++ have no dot of their own but "...".
-std::string_view without_copy(std::string_view name) {
-  const size_t dot = name.find('.', 1);
-  const bool is_copy = dot != std::string_view::npos && !name.contains("...") &&
-                       !name.contains('(') && !name.contains('+');
-  return is_copy ? name.substr(0, dot) : name;
 }
 
 }  // namespace

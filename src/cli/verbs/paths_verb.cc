@@ -36,20 +36,23 @@ struct PathsOptions {
   std::string stored_folder = kStoredCores;
   bool html = false;
   bool slice = false;
+  bool system_headers = false;
   OutputOption output;
 };
 
 Result<void> write(const std::vector<ThreadPaths>& threads, const Recording& recording,
                    const ProblemLog& problems, const PathsOptions& options) {
   const std::string why = recording.paths_in_frames()->why_stopped();
+  const PathsView view{.names = options.reading.name_style(),
+                       .system_headers = options.system_headers};
   Result<OutputFile> out = open_output(options.output);
   if (!out) return std::unexpected(out.error());
   Result<void> done =
-      options.html ? write_paths_page(threads, recording.input(0).name(), why, problems, *out)
+      options.html ? write_paths_page(threads, recording.input(0).name(), why, view, problems, *out)
       : options.reading.json
           ? out->write(paths_document(threads, why, recording.format().name, problems))
-      : options.slice ? out->write(slice_text(threads, why))
-                      : out->write(paths_text(threads, why));
+      : options.slice ? out->write(slice_text(threads, why, view.names))
+                      : out->write(paths_text(threads, why, view));
   if (done) done = out->finish();
   return done;
 }
@@ -186,9 +189,16 @@ void add_paths_verb(Command app, int& status) {
                 "show the lines that may have made the first thread stop, by data and control, of "
                 "what may have run")
       .excludes("--variables");
+  verb.add_flag("--system-headers", options->system_headers,
+                "also show lines that were inlined from headers of the system, such as the "
+                "standard library's")
+      .excludes("--json")
+      .excludes("--slice");
   verb.add_flag("--html", options->html,
                 "write a page: source in the order in which it ran, to step through")
       .excludes("--json");
+  add_names_option(verb, options->reading);
+  verb.option("--names").excludes("--json");
   add_output_option(verb, options->output).show_default();
   verb.callback([options, &status] { status = run(*options); });
 }

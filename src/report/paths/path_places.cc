@@ -7,6 +7,7 @@
 #include "analysis/paths/frame_coverage.h"
 #include "analysis/paths/function_coverage.h"
 #include "base/sort_rows.h"
+#include "report/paths/paths_view.h"
 
 namespace telltale {
 
@@ -55,6 +56,24 @@ std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGra
   return find([&](const PathGraph::Place& place) {
     return !is_inlined(graph, place) && place.line == frame.line;
   });
+}
+
+ShownPlaces shown_places(const FramePaths& frame, const PathGraph& graph,
+                         std::span<const uint32_t> blocks, bool stopped, bool system_headers) {
+  const std::vector<PathGraph::Place> places = places_of(graph, blocks);
+  const std::optional<size_t> here =
+      stopped ? place_where_stopped(frame, graph, blocks) : std::nullopt;
+  ShownPlaces shown;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const ShownPlaces::Shown one{places[i], here == i, here && i > *here};
+    if (!system_headers && !one.here && is_inlined(graph, places[i]) &&
+        is_system_header(graph.scopes[places[i].scope].file)) {
+      shown.left_out_system_headers = true;
+    } else if (shown.places.empty() || shown.places.back() != one) {
+      shown.places.push_back(one);
+    }
+  }
+  return shown;
 }
 
 std::vector<Ran> blocks_ran(const FramePaths& frame, const FramePaths::Decoded& decoded) {

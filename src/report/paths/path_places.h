@@ -30,6 +30,20 @@ const std::string& file_of(const FramePaths& frame, const PathGraph& graph,
 std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGraph& graph,
                                           std::span<const uint32_t> partial);
 
+// The places of a sequence of blocks that people see; `stopped`: it is the partial path.
+struct ShownPlaces {
+  struct Shown {
+    PathGraph::Place place;
+    bool here = false;    // where the frame was stopped
+    bool behind = false;  // of the block that it stopped in: may not have run yet
+    bool operator==(const Shown&) const = default;
+  };
+  std::vector<Shown> places;  // what follows itself is one
+  bool left_out_system_headers = false;
+};
+ShownPlaces shown_places(const FramePaths& frame, const PathGraph& graph,
+                         std::span<const uint32_t> blocks, bool stopped, bool system_headers);
+
 // What the call ran, by node of the graph: by its paths, and by FramePaths::blocks.
 std::vector<Ran> blocks_ran(const FramePaths& frame, const FramePaths::Decoded& decoded);
 

@@ -18,7 +18,6 @@
 #include "output/flame/page_text.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
-#include "program/demangle.h"
 #include "report/paths/path_places.h"
 #include "report/paths/slice_report.h"
 #include "report/paths/source_lines.h"
@@ -50,6 +49,8 @@ constexpr std::string_view kUnreliable =
 
 class TextWriter {
  public:
+  explicit TextWriter(const PathsView& view) : view_(view), names_(view.names) {}
+
   std::string write(const std::vector<ThreadPaths>& threads, const std::string& why_stopped) {
     if (!why_stopped.empty()) print("stopped by {}\n", why_stopped);
     for (const ThreadPaths& thread : threads) {
@@ -57,6 +58,7 @@ class TextWriter {
       for (const FramePaths& frame : thread.frames) write_frame(frame);
       if (!thread.cut.empty()) print("... no further frames: {}\n", visible(thread.cut));
     }
+    if (left_out_) print("\nlines of system headers are left out; --system-headers shows them\n");
     return std::move(out_);
   }
 
@@ -67,7 +69,7 @@ class TextWriter {
   }
 
   void write_frame(const FramePaths& frame) {
-    print("#{:<3} {}", frame.number, visible(frame.function));
+    print("#{:<3} {}", frame.number, visible(names_.of(frame.function, frame.linkage_name)));
     if (frame.line != 0) {
       print(" at {}:{}", visible(std::filesystem::path(frame.file).filename().string()),
             frame.line);
@@ -186,33 +188,34 @@ class TextWriter {
 
   void write_lines(const FramePaths& frame, const PathGraph& graph,
                    std::span<const uint32_t> blocks, bool stopped) {
-    const std::vector<PathGraph::Place> places = places_of(graph, blocks);
-    const std::optional<size_t> here =
-        stopped ? place_where_stopped(frame, graph, blocks) : std::nullopt;
-    for (size_t i = 0; i < places.size(); ++i) {
-      const uint32_t line = places[i].line;
-      const std::string& file = file_of(frame, graph, places[i]);
+    const ShownPlaces shown = shown_places(frame, graph, blocks, stopped, view_.system_headers);
+    left_out_ = left_out_ || shown.left_out_system_headers;
+    for (const auto& [place, here, behind] : shown.places) {
+      const uint32_t line = place.line;
+      const std::string& file = file_of(frame, graph, place);
       std::string text = fmt::format("     {:>6}  {}", line,
                                      visible_source(sources_.line(file, frame.directory, line)));
       text.resize(text.find_last_not_of(' ') + 1);  // the source is not here, or the line empty
-      if (is_inlined(graph, places[i])) {
+      if (is_inlined(graph, place)) {
         text += fmt::format("    ({}, inlined from {})",
-                            visible(demangle(graph.scopes[places[i].scope].function)),
+                            visible(names_.beside_line(graph.scopes[place.scope].function)),
                             visible(std::filesystem::path(file).filename().string()));
       }
       // The block that it was stopped in may have lines after that place.
-      print("{}{}\n", text,
-            i == here           ? "    <- here"
-            : here && i > *here ? "    (not yet, or in part)"
-                                : "");
+      print("{}{}\n", text, here ? "    <- here" : behind ? "    (not yet, or in part)" : "");
     }
-    if (places.empty()) {
+    if (shown.places.empty() && shown.left_out_system_headers) {
+      print("             (only lines of system headers)\n");
+    } else if (shown.places.empty()) {
       std::string ids;
       for (const uint32_t block : blocks) ids += fmt::format(" {}", graph.blocks[block].id);
       print("             (no lines{}{})\n", ids.empty() ? "" : "; blocks", ids);
     }
   }
 
+  PathsView view_;
+  ViewedNames names_;
+  bool left_out_ = false;  // lines of system headers
   std::string out_;
   SourceLines sources_;
 };
@@ -353,8 +356,9 @@ std::vector<ThreadPaths> choose_paths(std::vector<ThreadPaths> threads, const Ca
   return threads;
 }
 
-std::string paths_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped) {
-  return TextWriter().write(threads, why_stopped);
+std::string paths_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
+                       const PathsView& view) {
+  return TextWriter(view).write(threads, why_stopped);
 }
 
 std::string paths_document(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,

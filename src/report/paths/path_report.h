@@ -6,6 +6,7 @@
 #include "base/problem.h"
 #include "import/stack_paths.h"
 #include "model/call_filter.h"
+#include "report/paths/paths_view.h"
 
 namespace telltale {
 
@@ -14,7 +15,8 @@ std::vector<ThreadPaths> choose_paths(std::vector<ThreadPaths> threads, const Ca
 
 // For people: each frame with the lines that it ran, the oldest first, beside their source text
 // where the file is here.
-std::string paths_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped);
+std::string paths_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
+                       const PathsView& view);
 
 // The document `paths` of docs/json.md.
 std::string paths_document(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,

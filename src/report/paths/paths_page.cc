@@ -13,7 +13,6 @@
 #include "output/flame/page.h"
 #include "output/flame/page_text.h"
 #include "output/json_writer.h"
-#include "program/demangle.h"
 #include "report/paths/page_sources.h"
 #include "report/paths/path_places.h"
 #include "report/paths/slice_report.h"
@@ -41,7 +40,8 @@ using SourceLinesRan = std::map<std::pair<size_t, uint32_t>, Ran>;
 
 class StepsWriter {
  public:
-  explicit StepsWriter(PageRoom& room) : room_(room) {}
+  StepsWriter(PageRoom& room, const PathsView& view)
+      : room_(room), view_(view), names_(view.names) {}
 
   std::string text(const std::vector<ThreadPaths>& threads) {
     size_t frames = 0;
@@ -86,7 +86,7 @@ class StepsWriter {
   void begin_frame(const ThreadPaths& thread, const FramePaths& frame) {
     json_.begin_object();
     json_.member("thread", thread.tid).member("number", frame.number);
-    json_.member("function", room_.text(frame.function));
+    json_.member("function", room_.text(names_.of(frame.function, frame.linkage_name)));
     const std::string place =
         frame.line == 0 ? std::string() : fmt::format("{}:{}", file_name(frame.file), frame.line);
     json_.member("place", room_.text(place));
@@ -116,20 +116,24 @@ class StepsWriter {
     const PathHistory& history = decoded.history;
     const size_t completed = reading == nullptr ? history.completed.size() : reading->completed;
     begin_frame(thread, frame);
-    json_.member("history", room_.text(history_of(decoded, completed, number, count)));
-    json_.member("complete", history.complete);
     std::vector<Step> steps;
-    for (size_t i = 0; i < completed; ++i) {
-      const auto places = places_of(*decoded.graph, history.completed[i].blocks);
-      for (const PathGraph::Place& place : places) steps.push_back({i, place});
-    }
     size_t here = 0;  // number of a step, from 1
-    if (reading != nullptr) {
-      const auto stopped = place_where_stopped(frame, *decoded.graph, reading->partial);
-      if (stopped) here = steps.size() + *stopped + 1;
-      for (const PathGraph::Place& place : places_of(*decoded.graph, reading->partial))
-        steps.push_back({completed, place});
-    }
+    bool left_out_system_headers = false;
+    const auto add = [&](size_t path, std::span<const uint32_t> blocks, bool stopped) {
+      const ShownPlaces shown =
+          shown_places(frame, *decoded.graph, blocks, stopped, view_.system_headers);
+      left_out_system_headers = left_out_system_headers || shown.left_out_system_headers;
+      for (const ShownPlaces::Shown& one : shown.places) {
+        steps.push_back({path, one.place});
+        if (one.here) here = steps.size();
+      }
+    };
+    for (size_t i = 0; i < completed; ++i) add(i, history.completed[i].blocks, false);
+    if (reading != nullptr) add(completed, reading->partial, true);
+    std::string words = history_of(decoded, completed, number, count);
+    if (left_out_system_headers) words += "; lines of system headers are left out";
+    json_.member("history", room_.text(words));
+    json_.member("complete", history.complete);
     const size_t room = std::clamp(steps_left_, kLeastSteps, kMostSteps);
     const size_t left_out = steps.size() > room ? steps.size() - room : 0;
     steps_left_ -= std::min(steps_left_, steps.size() - left_out);
@@ -162,7 +166,7 @@ class StepsWriter {
         sources_.use(file_of(frame, graph, step.place), frame.directory, step.place.line);
     json_.begin_array().value(step.path).value(source).value(step.place.line);
     if (is_inlined(graph, step.place))
-      json_.value(room_.text(demangle(graph.scopes[step.place.scope].function)));
+      json_.value(room_.text(names_.beside_line(graph.scopes[step.place.scope].function)));
     json_.end_array();
   }
 
@@ -230,7 +234,7 @@ class StepsWriter {
       const size_t source = sources_.use(line.file, directory_of_slice(thread, line), line.line);
       json_.begin_array();
       line.frame ? json_.value(*line.frame) : json_.value(-1);
-      json_.value(source).value(line.line).value(room_.text(line.function));
+      json_.value(source).value(line.line).value(room_.text(names_.of(line.function, "")));
       json_.value(room_.text(sentence_of(line))).end_array();
     }
     json_.end_array().end_object();
@@ -239,6 +243,8 @@ class StepsWriter {
   std::string text_;
   JsonWriter json_{text_};
   PageRoom& room_;
+  PathsView view_;
+  ViewedNames names_;
   size_t steps_left_ = kAllSteps;
   size_t other_lines_left_ = kMostOtherLines;
   PageSources sources_;
@@ -247,8 +253,8 @@ class StepsWriter {
 }  // namespace
 
 Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std::string& name,
-                              const std::string& why_stopped, const ProblemLog& problems,
-                              OutputFile& out) {
+                              const std::string& why_stopped, const PathsView& view,
+                              const ProblemLog& problems, OutputFile& out) {
   PageHead head;
   head.title = "What ran before the end";
   size_t frames = 0;
@@ -267,7 +273,8 @@ Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std
   head.summary = {"stopped by", "threads", "problems"};
   PageRoom room;
   const std::array<PageData, 1> data = {
-      {{"steps", [&](OutputFile& file) { return file.write(StepsWriter(room).text(threads)); }}}};
+      {{"steps",
+        [&](OutputFile& file) { return file.write(StepsWriter(room, view).text(threads)); }}}};
   const std::array<PageTab, 1> tabs = {{{"paths", "steps", "Paths", "steps"}}};
   return write_page(head, data, tabs, room, out);
 }

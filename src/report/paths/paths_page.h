@@ -7,13 +7,14 @@
 #include "base/problem.h"
 #include "import/stack_paths.h"
 #include "output/output_file.h"
+#include "report/paths/paths_view.h"
 
 namespace telltale {
 
 // A page (docs/design/page-kit.md) with the source of each frame, annotated by the order in which
 // its lines ran, to be stepped through. Errors: the file's.
 Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std::string& name,
-                              const std::string& why_stopped, const ProblemLog& problems,
-                              OutputFile& out);
+                              const std::string& why_stopped, const PathsView& view,
+                              const ProblemLog& problems, OutputFile& out);
 
 }  // namespace telltale

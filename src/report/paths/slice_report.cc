@@ -10,6 +10,7 @@
 #include "base/append_format.h"
 #include "output/escape.h"
 #include "output/flame/page_text.h"
+#include "report/paths/paths_view.h"
 #include "report/paths/source_lines.h"
 
 namespace telltale {
@@ -105,7 +106,8 @@ std::string size_of_slice(const ProgramSlice& slice) {
                      count(slice.static_blocks, "block"));
 }
 
-std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped) {
+std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
+                       NameStyle names) {
   std::string out;
   if (!why_stopped.empty()) append_format(out, "stopped by {}\n", why_stopped);
   const ThreadPaths* const thread = sliced(threads);
@@ -118,10 +120,11 @@ std::string slice_text(const std::vector<ThreadPaths>& threads, const std::strin
     return out;
   }
   SourceLines sources;
+  ViewedNames viewed(names);
   for (const ProgramSlice::Line& line : slice.lines) {
     const std::string frame = line.frame ? fmt::format("#{}", *line.frame) : "-";
     std::string text = fmt::format(
-        "{:<4} {} at {}:{}  {}", frame, visible(line.function),
+        "{:<4} {} at {}:{}  {}", frame, visible(viewed.of(line.function, "")),
         visible(std::filesystem::path(line.file).filename().string()), line.line,
         visible_source(sources.line(line.file, directory_of_slice(*thread, line), line.line)));
     text.resize(text.find_last_not_of(' ') + 1);

@@ -5,6 +5,7 @@
 
 #include "import/program_slice.h"
 #include "import/stack_paths.h"
+#include "model/name_style.h"
 #include "output/table/object_writer.h"
 
 namespace telltale {
@@ -21,7 +22,8 @@ std::string directory_of_slice(const ThreadPaths& thread, const ProgramSlice::Li
 
 // For people: the slice of the first thread that has one, with the text of its lines where the
 // file is here.
-std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped);
+std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
+                       NameStyle names);
 
 // The member `slice` of a thread in the document `paths`.
 void write_slice(ObjectWriter& thread, const ProgramSlice& slice);
