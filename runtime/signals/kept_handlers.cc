@@ -83,7 +83,8 @@ int set_and_keep(int signal, const struct sigaction* action, struct sigaction* o
 using telltale::signals::is_kept;
 using telltale::signals::kept;
 
-extern "C" __attribute__((visibility("default"))) void telltale_keep_handler_v1(
+// Weak, as are the functions below: two archives that are linked as a whole have one copy each.
+extern "C" __attribute__((weak, visibility("default"))) void telltale_keep_handler_v1(
     int signal, const struct sigaction* handler, const struct sigaction* before) {
   if (__sigaction == nullptr || signal <= 0 || signal >= telltale::signals::kSignalLimit) return;
   const bool is_known = is_kept[signal] && before->sa_sigaction == kept[signal].sa_sigaction;
@@ -128,9 +129,10 @@ TELLTALE_INTERPOSED sighandler_t __sysv_signal(  // NOLINT: a symbol
 }
 
 // The function of this copy, whatever the symbol is bound to.
-extern "C" __attribute__((alias("sigaction"), visibility("hidden"))) int
-telltale_own_sigaction(  // NOLINT: a symbol
+extern "C" {
+static __attribute__((alias("sigaction"))) int own_sigaction(  // NOLINT: as sigaction()
     int signal, const struct sigaction* action, struct sigaction* old) noexcept;
+}
 
 namespace telltale::signals {
 namespace {
@@ -138,7 +140,7 @@ namespace {
 // If the sanitizer comes before us, it calls us where it expects libc.
 bool is_before_sanitizer() {
   return __interceptor_sigaction != nullptr && __interceptor_signal != nullptr &&
-         &::sigaction == &telltale_own_sigaction;
+         &::sigaction == &own_sigaction;
 }
 
 }  // namespace
@@ -147,7 +149,9 @@ bool is_before_sanitizer() {
 #else
 
 // Without interposition, handlers are replaced as they would be without this file.
-extern "C" void telltale_keep_handler_v1(int /*signal*/, const struct sigaction* /*handler*/,
-                                         const struct sigaction* /*before*/) {}
+extern "C" __attribute__((weak)) void telltale_keep_handler_v1(int /*signal*/,
+                                                               const struct sigaction* /*handler*/,
+                                                               const struct sigaction* /*before*/) {
+}
 
 #endif

@@ -60,6 +60,7 @@ class MonoStacks {
     const uint8_t* at = stack.begin;
     auto left = static_cast<size_t>(stack.end - at);
     for (; left >= kWord; at += kWord, left -= kWord) mix(leb_word(at));
+    if (left == 0) return hash;
     uint64_t rest = 0;
     std::memcpy(&rest, at, left);
     mix(rest);
@@ -69,7 +70,7 @@ class MonoStacks {
     const auto bytes = one.end - one.begin;
     return one.first == other.first && one.methods == other.methods &&
            bytes == other.end - other.begin &&
-           std::memcmp(one.begin, other.begin, static_cast<size_t>(bytes)) == 0;
+           (bytes == 0 || std::memcmp(one.begin, other.begin, static_cast<size_t>(bytes)) == 0);
   }
   [[gnu::always_inline]] [[nodiscard]] Found found(uint32_t number) const {
     const Known& known = known_[number];
