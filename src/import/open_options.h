@@ -18,6 +18,9 @@ struct OpenOptions {
   // Whether EventStream::thread_name is needed; if not, names that are expensive to find are
   // omitted.
   bool thread_names = true;
+  // Whether FunctionInfo::file and line are needed; if not, those that are expensive to find are
+  // omitted.
+  bool source_places = true;
 };
 
 }  // namespace telltale

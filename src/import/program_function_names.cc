@@ -4,16 +4,18 @@
 
 namespace telltale {
 
-Result<std::shared_ptr<const FunctionNames>> open_function_names(
-    const std::vector<std::string>& programs, ProblemLog& problems) {
-  if (programs.empty()) return std::make_shared<IdNames>();
+Result<std::shared_ptr<const FunctionNames>> open_function_names(const OpenOptions& options,
+                                                                 ProblemLog& problems) {
+  if (options.programs.empty()) return std::make_shared<IdNames>();
   std::vector<ProgramObject> objects;
-  for (const std::string& text : programs) {
+  for (const std::string& text : options.programs) {
     Result<ProgramObject> object = parse_program_object(text);
     if (!object) return std::unexpected(object.error());
     objects.push_back(*std::move(object));
   }
-  Result<ProgramNames> names = ProgramNames::open(objects, {}, problems);
+  SymbolizerOptions symbols;
+  symbols.places = options.source_places;
+  Result<ProgramNames> names = ProgramNames::open(objects, std::move(symbols), problems);
   if (!names) return std::unexpected(names.error());
   return std::make_shared<ProgramFunctionNames>(*std::move(names));
 }

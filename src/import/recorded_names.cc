@@ -38,8 +38,8 @@ Problem problem_with(const std::string& path, std::string message) {
 // Finds and checks the files of a recording's objects.
 class RecordedNames::Opener {
  public:
-  Opener(std::vector<GivenProgram> given, ProblemLog& problems)
-      : given_(std::move(given)), problems_(problems) {}
+  Opener(std::vector<GivenProgram> given, bool places, ProblemLog& problems)
+      : given_(std::move(given)), places_(places), problems_(problems) {}
 
   // Null if there is no such file; reports each missing file once.
   std::shared_ptr<Program> open(const xray::SideObject& object) {
@@ -82,15 +82,21 @@ class RecordedNames::Opener {
     return use(object.path);
   }
 
-  static std::shared_ptr<Program> use(const std::string& path) {
+  [[nodiscard]] SymbolizerOptions symbols() const {
+    SymbolizerOptions options;
+    options.places = places_;
+    return options;
+  }
+
+  std::shared_ptr<Program> use(const std::string& path) const {
     auto program = std::make_shared<Program>();
     program->path = path;
-    program->code = std::make_unique<Symbolizer>(path);
+    program->code = std::make_unique<Symbolizer>(path, symbols());
     return program;
   }
 
   void read_map(Program& program) {
-    Result<ProgramNames> map = ProgramNames::open({{0, program.path}}, {}, problems_);
+    Result<ProgramNames> map = ProgramNames::open({{0, program.path}}, symbols(), problems_);
     if (map) {
       program.map = *std::move(map);
     } else {
@@ -109,15 +115,17 @@ class RecordedNames::Opener {
   }
 
   std::vector<GivenProgram> given_;
+  bool places_;
   ProblemLog& problems_;
   std::map<std::pair<std::string, std::string>, std::shared_ptr<Program>> opened_;
 };
 
-Result<std::shared_ptr<const RecordedNames>> RecordedNames::open(
-    xray::SideRecord record, const std::vector<std::string>& programs, ProblemLog& problems) {
-  Result<std::vector<GivenProgram>> given = read_given(programs);
+Result<std::shared_ptr<const RecordedNames>> RecordedNames::open(xray::SideRecord record,
+                                                                 const OpenOptions& options,
+                                                                 ProblemLog& problems) {
+  Result<std::vector<GivenProgram>> given = read_given(options.programs);
   if (!given) return std::unexpected(given.error());
-  Opener opener(*std::move(given), problems);
+  Opener opener(*std::move(given), options.source_places, problems);
   std::shared_ptr<RecordedNames> names(new RecordedNames(std::move(record)));
   const std::vector<xray::SideObject>& objects = names->record_.objects;
   std::vector<bool> asked_for(objects.size());

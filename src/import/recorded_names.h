@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/problem.h"
 #include "formats/xray/side_record.h"
+#include "import/open_options.h"
 #include "model/function_names.h"
 #include "program/program_names.h"
 #include "program/symbolizer.h"
@@ -24,11 +25,11 @@ class RecordedNames final : public FunctionNames {
   // Maximum number of programs per recording; more are a problem.
   static constexpr size_t kMaxPrograms = 1000;
 
-  // `programs` are files, as for --program, used instead of the recorded ones: matched by build-id,
-  // else by object number (a different build-id is then a problem). Errors: usage and io, for
-  // `programs` only.
+  // options.programs are files, as for --program, used instead of the recorded ones: matched by
+  // build-id, else by object number (a different build-id is then a problem). Errors: usage and io,
+  // for these only.
   static Result<std::shared_ptr<const RecordedNames>> open(xray::SideRecord record,
-                                                           const std::vector<std::string>& programs,
+                                                           const OpenOptions& options,
                                                            ProblemLog& problems);
   [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override;
   [[nodiscard]] const xray::SideRecord& record() const { return record_; }

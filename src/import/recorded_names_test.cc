@@ -35,7 +35,9 @@ xray::SideRecord record_of(const SideBuilder& side) {
 
 std::shared_ptr<const RecordedNames> names_of(const SideBuilder& side, ProblemLog& problems,
                                               const std::vector<std::string>& programs = {}) {
-  auto names = RecordedNames::open(record_of(side), programs, problems);
+  OpenOptions options;
+  options.programs = programs;
+  auto names = RecordedNames::open(record_of(side), options, problems);
   EXPECT_TRUE(names) << to_string(names.error());
   return *names;
 }

@@ -75,7 +75,7 @@ std::string text_or_empty(const char* text) {
 class Symbolizer::State {
  public:
   State(std::string path, SymbolizerOptions options)
-      : path_(std::move(path)), search_(std::move(options)) {}
+      : path_(std::move(path)), places_(options.places), search_(std::move(options)) {}
   State(const State&) = delete;
   State& operator=(const State&) = delete;
   ~State() {
@@ -90,6 +90,7 @@ class Symbolizer::State {
     CodeName name;
     const Symbol* symbol = find_symbol(*in_module);
     if (symbol != nullptr) name.linkage_name = symbol_name(symbol->index);
+    if (!places_ && !name.linkage_name.empty()) return name;
     const uint64_t reach = symbol != nullptr && symbol->size != 0
                                ? symbol->address + symbol->size - *in_module
                                : kLineReach;
@@ -375,6 +376,7 @@ class Symbolizer::State {
   }
 
   std::string path_;
+  bool places_;
   DebugFileSearch search_;
   std::mutex mutex_;
   bool opened_ = false;

@@ -14,6 +14,9 @@ struct SymbolizerOptions {
   std::vector<std::string> debug_directories;
   // Paths of separate debug files; used for the program with the same build-id.
   std::vector<std::string> debug_files;
+  // Whether find() tells files and lines. Without them, debug information is read only of functions
+  // that have no symbol: of a large C++ program, it takes longer than the answer.
+  bool places = true;
 };
 
 // Facts about the code at an address. Empty and 0 mean unknown; text is as in the program, never

@@ -1,4 +1,5 @@
 """`telltale run`: programs are recorded, and the recordings are read without further options."""
+import json
 import os
 import pathlib
 import pty
@@ -222,6 +223,21 @@ class RunTest(unittest.TestCase):
         subprocess.run([*compile_, "main.cc", "-L.", "-lshop", f"-Wl,-rpath,{place}", "-o", "main"], cwd=place, check=True)
         run = Recorded(place / "main")
         self.assertEqual(calls(run.file), {"shop::pack(int)": 5, "shop::ship(int)": 10})
+
+    def test_text_has_the_same_names_without_debug_information(self):
+        """Only --json and --csv tell files and lines, so that only they read it, unless a function has no symbol."""
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        program = place / "program"
+        shutil.copy(programs.build(programs.CLANG, *programs.XRAY_FLAGS, "-g"), program)
+        run = Recorded(program, 5)
+        for words in ((), ("--wildcard", "--strip-symbol=*shop*")):
+            subprocess.run(["objcopy", *words, program], check=True)
+            rows = json.loads(telltale("top", "--json", run.file).stdout)["rows"]
+            ours = {row["function"]: row for row in rows if row["function"].startswith("shop::")}
+            self.assertEqual(set(ours), {"shop::work(int)", "shop::order(int)", "shop::price(int)", "shop::refuse(int)", "shop::fib(int)"})
+            self.assertEqual({os.path.basename(row["file"]) for row in ours.values()}, {"source.cc"})
+            shown = telltale("top", "--names", "full", "-n", "0", run.file).stdout
+            self.assertEqual({line.split()[-1] for line in shown.splitlines() if "shop::" in line}, set(ours))
 
     def test_a_changed_program_is_said_and_names_nothing(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))

@@ -151,7 +151,8 @@ OpenOptions ReadingOptions::open_options() const {
                    .programs = programs,
                    .limits = {},
                    .format_description = format_description,
-                   .thread_names = thread_names};
+                   .thread_names = thread_names,
+                   .source_places = text_has_places || json || csv};
   if (max_decompressed_bytes != 0) {
     open.limits.max_decompressed_bytes = max_decompressed_bytes;
     open.limits.max_ratio = 0;

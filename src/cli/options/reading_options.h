@@ -41,7 +41,8 @@ struct ReadingOptions {
   bool csv = false;
   bool follow = false;
   TerminalOptions terminal;
-  bool thread_names = true;                                           // OpenOptions::thread_names
+  bool thread_names = true;     // OpenOptions::thread_names
+  bool text_has_places = true;  // OpenOptions::source_places, without --json and --csv
   std::shared_ptr<Follower> follower = std::make_shared<Follower>();  // at work if `follow`
   // Keeps the input for --strict: standard input cannot be read again.
   std::shared_ptr<std::vector<InputFile>> read = std::make_shared<std::vector<InputFile>>();

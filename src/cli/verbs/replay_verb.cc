@@ -135,6 +135,7 @@ void add_replay_verb(Command app, int& status) {
       "replay", "show what happened, in order: calls with durations, arguments and events");
   const auto options = std::make_shared<ReplayVerbOptions>();
   add_reading_options(verb, options->reading);
+  options->reading.text_has_places = false;
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);
   verb.add_option("--last", options->last, "only the last part of the recording: 10ms")

@@ -233,6 +233,7 @@ void add_report_verb(Command app, int& status) {
       "report", "summarize a recording: time by function, stack and thread, and oddities");
   const auto options = std::make_shared<ReportOptions>();
   add_reading_options(verb, options->reading);
+  options->reading.text_has_places = false;
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);

@@ -111,6 +111,7 @@ void add_options(Command verb, SlowOptions& options, const std::vector<std::stri
       .type_name("FUNCTION")
       .required();
   add_reading_options(verb, options.reading);
+  options.reading.text_has_places = false;
   add_csv_option(verb, options.reading);
   add_names_option(verb, options.reading);
   options.table = tables.front();

@@ -86,6 +86,7 @@ void add_stacks_verb(Command app, int& status) {
       app.add_verb("stacks", "print folded stacks: the cost of each call path, one line per path");
   const auto options = std::make_shared<StacksOptions>();
   add_reading_options(verb, options->reading);
+  options->reading.text_has_places = false;
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);

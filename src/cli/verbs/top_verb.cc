@@ -186,6 +186,7 @@ void add_top_verb(Command app, int& status) {
                               "max); feedback reports: counts per site");
   const auto options = std::make_shared<TopOptions>();
   add_reading_options(verb, options->reading);
+  options->reading.text_has_places = false;
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);

@@ -31,11 +31,10 @@ Confidence sniff(Bytes file) {
 Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
                                               const OpenOptions& options) {
   ProblemLog problems;
-  Result<XraySideRecords> sides =
-      open_side_records(files, options.programs, options.limits, problems);
+  Result<XraySideRecords> sides = open_side_records(files, options, problems);
   if (!sides) return std::unexpected(sides.error());
   if (sides->names == nullptr) {
-    auto names = open_function_names(options.programs, problems);
+    auto names = open_function_names(options, problems);
     if (!names) return std::unexpected(names.error());
     sides->names = *std::move(names);
   }

@@ -315,17 +315,16 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
 }
 
 Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
-                                          const std::vector<std::string>& programs,
-                                          const InputLimits& limits, ProblemLog& problems) {
+                                          const OpenOptions& options, ProblemLog& problems) {
   XraySideRecords sides;
   std::vector<std::shared_ptr<const RecordedNames>> names;
   bool any = false;
   for (const InputFile& input : inputs) {
     XrayRecording::FileContext& context = sides.contexts.emplace_back();
     std::shared_ptr<const RecordedNames>& own = names.emplace_back();
-    std::optional<FoundSideRecord> found = find_side_record(input.name(), limits, problems);
+    std::optional<FoundSideRecord> found = find_side_record(input.name(), options.limits, problems);
     if (!found) {
-      if (const auto missing = missing_side_record(input); missing && programs.empty()) {
+      if (const auto missing = missing_side_record(input); missing && options.programs.empty()) {
         problems.add({Problem::Kind::oddity, xray::kRecorderMarkOffset, input.name(), "header",
                       *missing + ", which names functions and threads, is missing", 0});
       }
@@ -342,7 +341,7 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
     }
     context.thread_names = found->record.threads;
     context.cost = cost_of(found->record);
-    auto opened = RecordedNames::open(std::move(found->record), programs, problems);
+    auto opened = RecordedNames::open(std::move(found->record), options, problems);
     if (!opened) return std::unexpected(opened.error());
     own = *std::move(opened);
     tell_dropped(*own, found->path, context, problems);

@@ -25,8 +25,7 @@ struct XraySideRecords {
 // TRACE.gz and TRACE.zst also TRACE.side and TRACE.side.gz. An unreadable one is a problem, and so
 // are recorded losses. Errors: those of RecordedNames::open.
 Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
-                                          const std::vector<std::string>& programs,
-                                          const InputLimits& limits, ProblemLog& problems);
+                                          const OpenOptions& options, ProblemLog& problems);
 
 // The path of the side record that telltale's recorder wrote for the trace, if it is not there.
 std::optional<std::string> missing_side_record(const InputFile& trace);

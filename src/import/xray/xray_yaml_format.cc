@@ -28,8 +28,7 @@ Result<std::unique_ptr<const Recording>> open_yaml(std::vector<InputFile> files,
   if (files.size() != 1)
     return usage_error("a YAML trace is read alone, not together with other files");
   ProblemLog problems;
-  Result<std::shared_ptr<const FunctionNames>> names =
-      open_function_names(options.programs, problems);
+  Result<std::shared_ptr<const FunctionNames>> names = open_function_names(options, problems);
   if (!names) return std::unexpected(names.error());
   Result<XrayYamlRecording> recording =
       XrayYamlRecording::open(std::move(files.front()), *std::move(names));
