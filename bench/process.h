@@ -34,6 +34,7 @@ inline Run run(const std::vector<std::string>& arguments, const std::string& out
   const pid_t child = ::fork();
   if (child == 0) {
     const int out = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0666);
+    if (out < 0) ::_exit(127);
     ::dup2(out, STDOUT_FILENO);
     ::execvp(argv[0], argv.data());
     ::_exit(127);
@@ -131,9 +132,9 @@ inline void read_anew(const std::string& path) {
 class Workspace {
  public:
   Workspace() {
+    const char* const folder = std::getenv("TMPDIR");
     std::string pattern =
-        std::string(std::getenv("TMPDIR") != nullptr ? std::getenv("TMPDIR") : "/tmp") +
-        "/telltale-bench-XXXXXX";
+        std::string(folder == nullptr ? "/tmp" : folder) + "/telltale-bench-XXXXXX";
     if (::mkdtemp(pattern.data()) == nullptr) {
       std::perror("mkdtemp");
       std::exit(1);

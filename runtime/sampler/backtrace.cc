@@ -29,7 +29,8 @@ Exports exports_of(const link_map& module) {
   if (module.l_ld == nullptr) return found;
   // The loader relocates these entries only where the section is writable.
   const auto place = [&module](uintptr_t at) {
-    return reinterpret_cast<const void*>(at < module.l_addr ? at + module.l_addr : at);
+    const uintptr_t relocated = at < module.l_addr ? at + module.l_addr : at;
+    return reinterpret_cast<const void*>(relocated);  // NOLINT: an address
   };
   for (const ElfW(Dyn)* entry = module.l_ld; entry->d_tag != DT_NULL; ++entry) {
     const void* const at = place(entry->d_un.d_ptr);
@@ -88,9 +89,8 @@ const ElfW(Sym) * find_symbol(const Exports& exports, uintptr_t address) {
 
 void put_place(Writer& out, uintptr_t address) {
   dl_find_object object = {};
-  if (::_dl_find_object(reinterpret_cast<void*>(address), &object) != 0 ||
-      object.dlfo_link_map == nullptr)
-    return;
+  void* const at = reinterpret_cast<void*>(address);  // NOLINT: an address
+  if (::_dl_find_object(at, &object) != 0 || object.dlfo_link_map == nullptr) return;
   const link_map& module = *object.dlfo_link_map;
   const char* const name = module.l_name == nullptr ? "" : module.l_name;
   out.put(*name == 0 ? program_name : name);

@@ -17,16 +17,19 @@ __attribute__((weak)) sighandler_t __interceptor_signal(  // NOLINT: a symbol
 namespace telltale::signals {
 namespace {
 
-// Does a sanitizer's interceptor come next?
-bool is_before_sanitizer();
+// Whether this copy is what the program calls. A sanitizer comes next then; otherwise it came
+// before us, and calls us where it expects libc.
+bool is_first();
 
 int next_sigaction(int signal, const struct sigaction* action, struct sigaction* old) {
-  return is_before_sanitizer() ? __interceptor_sigaction(signal, action, old)
-                               : set_action(signal, action, old);
+  return __interceptor_sigaction != nullptr && is_first()
+             ? __interceptor_sigaction(signal, action, old)
+             : set_action(signal, action, old);
 }
 
 sighandler_t next_signal(int signal, sighandler_t handler) {
-  return is_before_sanitizer() ? __interceptor_signal(signal, handler) : ::ssignal(signal, handler);
+  return __interceptor_signal != nullptr && is_first() ? __interceptor_signal(signal, handler)
+                                                       : ::ssignal(signal, handler);
 }
 
 struct sigaction kept[kSignalLimit];
@@ -137,11 +140,7 @@ static __attribute__((alias("sigaction"))) int own_sigaction(  // NOLINT: as sig
 namespace telltale::signals {
 namespace {
 
-// If the sanitizer comes before us, it calls us where it expects libc.
-bool is_before_sanitizer() {
-  return __interceptor_sigaction != nullptr && __interceptor_signal != nullptr &&
-         &::sigaction == &own_sigaction;
-}
+bool is_first() { return &::sigaction == &own_sigaction; }
 
 }  // namespace
 }  // namespace telltale::signals

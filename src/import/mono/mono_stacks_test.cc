@@ -1,6 +1,5 @@
 #include "import/mono/mono_stacks.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -10,8 +9,6 @@
 
 namespace telltale {
 namespace {
-
-using ::testing::ElementsAre;
 
 // Three methods at 0x100, 0x110 and 0x120.
 class MonoStacksTest : public ::testing::Test {
@@ -35,7 +32,7 @@ class MonoStacksTest : public ::testing::Test {
 
 TEST_F(MonoStacksTest, EqualStacksHaveOneNumber) {
   const std::vector<uint8_t> up = {0x10, 0x10};
-  const std::vector<uint8_t> again = up;
+  const std::vector<uint8_t> again = {0x10, 0x10};  // elsewhere in memory
   const std::vector<uint8_t> other = {0x20, 0x70};  // the second step is -16
   MonoStacks stacks(methods_, ~uint64_t{0});
   const MonoStacks::Found first = stacks.find(encoded(0x100, up, 3));

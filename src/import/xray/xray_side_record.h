@@ -10,6 +10,7 @@
 #include "base/problem.h"
 #include "bytes/input_file.h"
 #include "formats/xray/side_record.h"
+#include "import/open_options.h"
 #include "import/xray/xray_recording.h"
 #include "model/function_names.h"
 
