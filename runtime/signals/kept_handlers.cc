@@ -131,16 +131,17 @@ TELLTALE_INTERPOSED sighandler_t __sysv_signal(  // NOLINT: a symbol
   return telltale::signals::set_and_keep(signal, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
 
-// The function of this copy, whatever the symbol is bound to.
+// The function of this copy, whatever the symbol is bound to. By its prefix, readers of core files
+// know that it is ours.
 extern "C" {
-static __attribute__((alias("sigaction"))) int own_sigaction(  // NOLINT: as sigaction()
+static __attribute__((alias("sigaction"))) int telltale_own_sigaction(  // NOLINT: as sigaction()
     int signal, const struct sigaction* action, struct sigaction* old) noexcept;
 }
 
 namespace telltale::signals {
 namespace {
 
-bool is_first() { return &::sigaction == &own_sigaction; }
+bool is_first() { return &::sigaction == &telltale_own_sigaction; }
 
 }  // namespace
 }  // namespace telltale::signals
