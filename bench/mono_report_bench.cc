@@ -32,9 +32,10 @@ struct Program {
   std::string profiler;  // options of --profile=log
   std::vector<std::string> arguments;
 };
-// Arguments that stand for a file with many copies of a program, each in a namespace of its own,
-// and for the library that the compiler makes of it. (mcs replaces its output: of /dev/null, run as
-// root, it makes a file.)
+// Placeholders in a program's arguments. {copies}: the path of a generated source file with many
+// copies of a program, each in its own namespace. {library}: the path of the library that the
+// compiler writes. It is not /dev/null, because mcs replaces its output file, as root also a
+// device.
 const std::string kCopies = "{copies}";
 const std::string kLibrary = "{library}";
 

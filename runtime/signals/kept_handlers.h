@@ -1,8 +1,8 @@
-// Handlers of fatal signals that outlive those of the program. A program with a crash handler of
-// its own replaces ours; when it is done, it usually restores the default action and raises the
-// signal again. libc's functions for that are interposed: instead of the default action, our
-// handler is installed. Until then, the program's handler runs as without us. A program that asks
-// for the action of a signal is told what it would be without us.
+// Keeps our handlers of fatal signals in programs that install their own crash handler. Such a
+// handler replaces ours. When it is done, it usually restores the default action and raises the
+// signal again. sigaction() and signal() are interposed: where the program sets the default action,
+// they install our handler. Where our handler is installed, they report the default action, so that
+// the program sees the same as without this library.
 //
 // Only with glibc, in executables and in libraries that the dynamic linker searches before libc: a
 // library that a program opens would see its own calls alone.

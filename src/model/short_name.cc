@@ -326,7 +326,7 @@ std::string short_name(std::string_view demangled) {
 
 std::string_view without_copy(std::string_view demangled) {
   const size_t clone = demangled.find(" [clone .");
-  if (clone != std::string_view::npos) return demangled.substr(0, clone);
+  if (clone != std::string_view::npos) return clone == 0 ? demangled : demangled.substr(0, clone);
   // Names of C++ have no dot of their own but "...".
   const size_t dot = demangled.find('.', 1);
   const bool is_copy = dot != std::string_view::npos && !demangled.contains("...") &&
