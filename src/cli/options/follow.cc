@@ -1,17 +1,16 @@
 #include "cli/options/follow.h"
 
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
+
+#include "cli/options/recording_writer.h"
 
 namespace telltale::cli {
 namespace {
@@ -23,36 +22,6 @@ constexpr auto kLeastInterval = 1s;  // between the starts of two answers
 // Writers flush about once a second; a process has flushed everything when it has ended.
 constexpr auto kQuietAfterEnd = 500ms;
 constexpr auto kQuietUnknown = 5s;
-
-bool same_file(const struct stat& a, const struct stat& b) {
-  return a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-// Whether a /proc folder of links, such as a process's open descriptors, contains one of the files.
-// Null without permission.
-std::optional<bool> links_to(const std::filesystem::path& folder, const struct stat& file) {
-  std::error_code error;
-  std::filesystem::directory_iterator link(folder, error);
-  if (error) return std::nullopt;
-  for (; !error && link != std::filesystem::directory_iterator(); link.increment(error)) {
-    struct stat target = {};
-    if (::stat(link->path().c_str(), &target) == 0 && same_file(target, file)) return true;
-  }
-  return false;
-}
-
-// A process id may have been reused or be from another machine: a writer has the file open or
-// mapped.
-bool has_ended(int64_t pid, const std::vector<std::string>& files) {
-  if (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return true;
-  const std::filesystem::path process = "/proc/" + std::to_string(pid);
-  return std::ranges::none_of(files, [&process](const std::string& name) {
-    struct stat file = {};
-    if (::stat(name.c_str(), &file) != 0) return false;
-    return links_to(process / "fd", file).value_or(true) ||
-           links_to(process / "map_files", file).value_or(true);
-  });
-}
 
 }  // namespace
 
@@ -78,8 +47,9 @@ bool Follower::more(const std::vector<int64_t>& writers) {
   const auto waiting_since = Clock::now();
   while (true) {
     const bool known = !writers.empty() && std::ranges::find(writers, 0) == writers.end();
-    const bool ended =
-        known && std::ranges::all_of(writers, [&](int64_t pid) { return has_ended(pid, files_); });
+    const bool ended = known && std::ranges::all_of(writers, [&](int64_t pid) {
+                         return writer_has_ended(pid, files_);
+                       });
     const uint64_t size = size_of_files();  // after looking for the writers
     const auto now = Clock::now();
     if (size != answered_size_) {

@@ -1,7 +1,6 @@
 #include "cli/record/recorder_plan.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 
 #include "base/counted.h"
 #include "bytes/input_file.h"
+#include "cli/options/recording_writer.h"
 #include "cli/record/child_process.h"
 #include "cli/record/process_end.h"
 #include "cli/record/recorder_settings.h"
@@ -338,11 +338,6 @@ xray::SideRecord side_record_of(const std::string& path) {
   return xray::read_side_record(input->bytes(), side, problems).value_or(xray::SideRecord{});
 }
 
-// A process that is still running may still record.
-bool still_runs(const xray::SideRecord& side) {
-  return side.pid != 0 && ::kill(static_cast<pid_t>(side.pid), 0) == 0;
-}
-
 bool has_events(const Result<InputFile>& input, const xray::FileHeader& header) {
   return !xray::frame_fdr_file(input->bytes(), header, input->name()).buffers.empty();
 }
@@ -408,7 +403,7 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
     const auto header = input ? xray::read_file_header(input->bytes())
                               : Result<xray::FileHeader>(std::unexpected(input.error()));
     const xray::SideRecord side = side_record_of(path.string());
-    const bool runs = still_runs(side);
+    const bool runs = side.pid != 0 && !writer_has_ended(side.pid, {path.string()});
     if (!runs && header && header->type == xray::LogType::fdr && !has_events(input, *header)) {
       left.left_out += side.left_out;
       fs::remove(path, failure);
