@@ -69,7 +69,8 @@ def costs(name, built, folder, arguments):
     answers = set()
     for _ in range(1 if CALLGRIND else RUNS):
         for kind in found:
-            command = f"{built[kind][0]} {arguments}"
+            program = built[kind][0] if CALLGRIND else programs.fresh_copy(built[kind][0])
+            command = f"{program} {arguments}"
             cost, output = instructions(command, folder) if CALLGRIND else programs.processor_time(f"exec {command}", folder, {})
             found[kind].append(cost)
             answers.add(hashlib.sha256(output).hexdigest())

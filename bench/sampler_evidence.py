@@ -194,7 +194,7 @@ class Bench:
         expected = None
         for number in range(self.options.rounds):
             for mode, (program, environment) in series.items():
-                took, output, _ = self.run(name, program, {**environment, "SAMPLER_SEED": str(number + 1)}, True)
+                took, output, _ = self.run(name, sampler_overhead.fresh_copy(program), {**environment, "SAMPLER_SEED": str(number + 1)}, True)
                 expected = expected or output
                 if output != expected:
                     sys.exit(f"{name}: {mode} prints something else than plain")
