@@ -9,8 +9,8 @@
 
 namespace telltale::bench {
 
-// The profile of an XrayTraceMaker trace, computed in the plainest way and without telltale's code:
-// the reference for the fast answers. Durations are ticks.
+// The profile of an XRay FDR trace (version 1 to 4) of one thread, computed in the plainest way and
+// without telltale's code: the reference for the fast answers. Durations are ticks.
 struct SlowRow {
   std::vector<uint64_t> durations;  // sorted
   uint64_t sum = 0;
@@ -35,6 +35,7 @@ inline std::map<uint32_t, SlowRow> slow_profile(const std::string& trace) {
     const auto first = static_cast<unsigned char>(trace[at]);
     if ((first & 1) != 0) {
       if (first == 0x05) std::memcpy(&tsc, trace.data() + at + 3, 8);  // NewCPUId
+      if (first == 0x07) std::memcpy(&tsc, trace.data() + at + 1, 8);  // TSCWrap
       at += 16;
       continue;
     }

@@ -1,6 +1,7 @@
 // Budget: per-function profile of a 157 MB FDR trace of 19.7 million records >= 100 times faster
 // than `llvm-xray account`, with at most 64 MB besides the mapped file; and at most twice the time
-// of summing the file's 64-bit words with the same threads.
+// of summing the file's 64-bit words with the same threads. Then a recorded run of a C++ program
+// with debug information, so that names, files and lines take part.
 //
 //   xray_account_bench [RECORDS]        checks the answers, and measures both
 //   xray_account_bench RECORDS limit    compares with the sum alone: 375000000 records are 3 GB
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -156,6 +158,62 @@ void compare_with_sum(const std::string& top, const std::string& self, const std
   }
 }
 
+// What names, files and lines add, for a C++ program with debug information.
+void measure_names(const std::string& telltale, const std::string& self,
+                   const telltale::bench::Workspace& workspace) {
+  using namespace telltale::bench;
+  constexpr const char* kItems = "2000";
+  const std::string program = workspace.file("named_calls");
+  const std::string recorded = workspace.file("named.xray");
+  const std::string trace = workspace.file("named.fdr");
+  run_or_exit({"clang-22", "--driver-mode=g++", "-std=c++20", "-g", "-O0", "-fxray-instrument",
+               "-fxray-instruction-threshold=1", "-o", program,
+               TELLTALE_SOURCE_DIR "/bench/programs/named_calls.cc"},
+              "/dev/null");
+  // No waits: slow_profile() knows calls alone.
+  run_or_exit({telltale, "run", "--set", "waits=off", "-o", recorded, "--", program, kItems},
+              "/dev/null");
+  run_or_exit({telltale, "convert", "--to", "fdr3", "-o", trace, recorded}, "/dev/null");
+  const std::string answer = workspace.file("answer");
+  run_or_exit({telltale, "top", "--json", "--exact", "--program", program, trace}, answer);
+  const std::string bytes = read_file(trace);
+  const auto expected = slow_profile(bytes);
+  uint64_t hz = 0;
+  std::memcpy(&hz, bytes.data() + 8, sizeof hz);  // the file header's cycle frequency
+  check_top(read_file(answer), expected, hz, 0);
+  size_t named = 0;
+  const auto rows = nlohmann::json::parse(read_file(answer))["rows"];
+  for (const auto& row : rows) {
+    if (!row["function"].get<std::string>().starts_with("shop::parse")) continue;
+    ++named;
+    expect(std::to_string(row["calls"].get<uint64_t>()) == kItems, "calls of shop::parse");
+    expect(row["file"].get<std::string>().ends_with("named_calls.cc"), "file of shop::parse");
+  }
+  expect(named == 1, "functions named shop::parse");
+  if (mistakes != 0) return;
+  fmt::print("a C++ program with debug information, {} bytes; {} functions called, {} bytes\n",
+             std::filesystem::file_size(program), expected.size(), bytes.size());
+  const std::pair<const char*, std::vector<std::string>> commands[] = {
+      {"sum of words", {self, "sum", trace}},
+      {"top without the program", {telltale, "top", trace}},
+      {"top", {telltale, "top", "--program", program, trace}},
+      {"top --json", {telltale, "top", "--json", "--program", program, trace}}};
+  read_anew(trace);
+  Fastest fastest[std::size(commands)];
+  for (int i = 0; i < 7; ++i) {
+    for (size_t which = 0; which < std::size(commands); ++which) {
+      const Run one = run_or_exit(commands[which].second, "/dev/null");
+      fastest[which].wall_s = std::min(fastest[which].wall_s, one.wall_s);
+      fastest[which].cpu_s = std::min(fastest[which].cpu_s, one.cpu_s);
+    }
+  }
+  for (size_t which = 0; which < std::size(commands); ++which) {
+    fmt::print("  {:<24} {:.3f} s wall {:.3f} s cpu, {:.2f} times the sum\n", commands[which].first,
+               fastest[which].wall_s, fastest[which].cpu_s,
+               fastest[which].wall_s / fastest[0].wall_s);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -214,5 +272,6 @@ int main(int argc, char** argv) {
       "64)\n",
       result.ratio(), result.peer.cpu_s / result.ours.cpu_s, static_cast<double>(beyond) / 1e6);
   compare_with_sum(telltale, self, trace);
-  return 0;
+  measure_names(telltale, self, workspace);
+  return mistakes == 0 ? 0 : 1;
 }
