@@ -119,6 +119,28 @@ void FlowRecord::append(llvm::Function& function) const {
   if (!data_.empty()) append_keyed_record(function, csi::RecordKind::kData, key, data_);
 }
 
+namespace {
+
+// The functions that the loader calls before `main`. Not those that belong to a variable of which
+// the linker may keep another unit's copy.
+std::string constructor_lines(const llvm::Module& module) {
+  std::string lines;
+  const llvm::GlobalVariable* const list = module.getNamedGlobal("llvm.global_ctors");
+  if (list == nullptr || !list->hasInitializer()) return lines;
+  for (const llvm::Use& entry : list->getInitializer()->operands()) {
+    const auto* const fields = llvm::dyn_cast<llvm::ConstantStruct>(entry);
+    if (fields == nullptr || fields->getNumOperands() < 2) continue;
+    if (fields->getNumOperands() > 2 && !fields->getOperand(2)->isNullValue()) continue;
+    const auto* const function =
+        llvm::dyn_cast<llvm::Function>(fields->getOperand(1)->stripPointerCasts());
+    if (function != nullptr && !function->isDeclaration())
+      lines += "constructor\t" + function->getName().str() + "\n";
+  }
+  return lines;
+}
+
+}  // namespace
+
 void append_unit_record(llvm::Module& module) {
   std::string text = "unit\t" + module.getSourceFileName() + "\n";
   for (const llvm::Function& function : module) {
@@ -130,7 +152,7 @@ void append_unit_record(llvm::Module& module) {
     });
     if (!function.isIntrinsic() && is_taken) text += "taken\t" + function.getName().str() + "\n";
   }
-  append_module_record(module, csi::RecordKind::kUnit, text);
+  append_module_record(module, csi::RecordKind::kUnit, text + constructor_lines(module));
 }
 
 }  // namespace telltale::instrument

@@ -103,6 +103,23 @@ class ProgramBlocks(SamplerCase):
                             self.assertEqual(self.line(functions, "in_both", "sink += 6;"), "yes")
                             self.assertEqual(self.line(functions, "in_both", "sink += 4;"), "maybe")
 
+    def test_constructors_ran_before_main(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O1"):
+                program = self.build("pt.schema", level, release=release, source=CASES / "constructors.cc", cxx=True)
+                with self.subTest(release=release, level=level):
+                    answers = self.answers(program)
+                    expected = {"main": "yes", "begins()": "yes", "asks()": "yes", "ends()": "maybe"}
+                    if level == "-O0":
+                        expected |= {"_GLOBAL__sub_I_constructors.cc": "yes", "Table::Table()": "yes", "Table::twice(int)": "yes",
+                                     "rarely()": "maybe"}
+                    self.assertEqual({name: answers.get(name) for name in expected}, expected)
+        program = self.build("pt.schema", "-O0", source=CASES / "constructors.cc", cxx=True)
+        os.environ["EARLY"] = "1"
+        self.addCleanup(os.environ.pop, "EARLY")
+        answers = self.answers(program)
+        self.assertEqual([answers[name] for name in ("begins()", "asks()", "main", "crash()")], ["yes", "maybe", "maybe", "yes"])
+
     def test_flags_of_calls(self):
         for level in ("-O0", "-O2"):
             answers = self.answers(self.build("cc.schema", level), "x")

@@ -112,9 +112,12 @@ class CertainBlocks {
   void mark(uint32_t function, uint32_t block) {
     if (ran_[function][block]) return;
     ran_[function][block] = true;
+    const ProgramFlow::Function& of = flow_.functions[function];
+    if (of.is_start && !of.is_taken && possible_.callers(function).empty())
+      std::ranges::for_each(of.constructors, [&](uint32_t f) { returned_from(f); });
     // Nothing is still in it, and nothing left it otherwise.
     if (!evidence_.calls_return || possible_.has_frame_in(function, block)) return;
-    const auto& calls = flow_.functions[function].blocks[block].calls;
+    const auto& calls = of.blocks[block].calls;
     if (calls.empty() || !calls.back().may_jump) {
       leave(function, block);
     } else {
@@ -150,15 +153,22 @@ class CertainBlocks {
   }
 
   void called(const ProgramFlow::Call& call) {
-    if (!call.is_certain() || call.callees.size() != 1 || was_called_[call.callees[0]]) return;
-    was_called_[call.callees[0]] = true;
-    enter(call.callees[0], {kEntryBlock});
+    if (call.is_certain() && call.callees.size() == 1) was_entered(call.callees[0]);
+  }
+  void returned(const ProgramFlow::Call& call) {
+    if (call.is_certain() && call.callees.size() == 1) returned_from(call.callees[0]);
   }
 
-  void returned(const ProgramFlow::Call& call) {
-    called(call);
-    if (!call.is_certain() || call.callees.size() != 1 || has_returned_[call.callees[0]]) return;
-    const uint32_t callee = call.callees[0];
+  void was_entered(uint32_t function) {
+    if (was_called_[function]) return;
+    was_called_[function] = true;
+    enter(function, {kEntryBlock});
+  }
+
+  // Some activation of it has returned.
+  void returned_from(uint32_t callee) {
+    was_entered(callee);
+    if (has_returned_[callee]) return;
     has_returned_[callee] = true;
     std::vector<uint32_t> ends;
     const auto& blocks = flow_.functions[callee].blocks;

@@ -34,6 +34,8 @@ struct ProgramFlow {
     bool is_taken = false;      // blocks take its address, so that other calls may call it, too
     bool is_start = false;      // called once from outside, when the program begins
     bool calls_setjmp = false;  // control may go back to its blocks from anywhere
+    // Of the function that is called first: others that were called before, and have returned.
+    std::vector<uint32_t> constructors = {};
   };
   std::vector<Function> functions;
 };

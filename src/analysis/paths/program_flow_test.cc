@@ -84,6 +84,28 @@ TEST(ProgramFlow, ACallThatReturnedRanWhatEveryWayToTheReturnPasses) {
   EXPECT_EQ(ran.functions[1], (Answers{kYes, kMaybe, kMaybe, kYes}));
 }
 
+TEST(ProgramFlow, ConstructorsReturnedBeforeTheFirstFunctionBegan) {
+  ProgramFlow flow = two_branches();
+  flow.functions[1].blocks = {{.successors = {1, 2}},
+                              {.successors = {3}},
+                              {.successors = {3}},
+                              {.calls = {call_of(4)}, .returns = true}};
+  flow.functions[1].is_open = true;
+  flow.functions[0].constructors = {1};
+  const auto ran = [&](ProgramEvidence::Stack stack) {
+    return blocks_of_program(flow, evidence_of(flow, std::move(stack))).functions;
+  };
+  const auto in_main = ran({frame_in(3, 0, {}), frame_in(0, 3, 0)});
+  EXPECT_EQ(in_main[1], (Answers{kYes, kMaybe, kMaybe, kYes}));
+  EXPECT_EQ(in_main[4], Answers{kYes});
+  // Stopped before.
+  EXPECT_EQ(ran({frame_in(1, 0, {})})[1], (Answers{kYes, kMaybe, kMaybe, kMaybe}));
+  // What is called first may have been called by a constructor.
+  flow.functions[2].blocks[0].calls = {call_of(0)};
+  EXPECT_EQ(ran({frame_in(3, 0, {}), frame_in(0, 3, 0)})[1],
+            (Answers{kMaybe, kMaybe, kMaybe, kMaybe}));
+}
+
 TEST(ProgramFlow, CallsThatReturnedMayBeNestedDeeply) {
   constexpr uint32_t kFunctions = 200'000;
   ProgramFlow flow;
@@ -160,6 +182,7 @@ class Simulation {
   explicit Simulation(unsigned seed) : engine_(seed) { make_program(); }
 
   void run() {
+    for (uint32_t left = random(3); left-- > 0;) run_constructor();
     for (uint32_t threads = 1 + random(2); threads-- > 0;) run_thread(threads == 0);
     find_evidence();
   }
@@ -265,6 +288,18 @@ class Simulation {
       taken_[taken] = true;
   }
 
+  // One that does not return stays as a thread's activation.
+  void run_constructor() {
+    const std::optional<uint32_t> f = open_function();
+    if (!f) return;
+    std::vector<Activation> stack;
+    begin(stack, *f);
+    has_returned_ = false;
+    run_steps(stack);
+    if (stack.empty() && has_returned_) flow_.functions[0].constructors.push_back(*f);
+    stacks_.push_back(std::move(stack));
+  }
+
   void run_thread(bool is_main) {
     std::vector<Activation> stack;
     if (is_main) {
@@ -272,9 +307,13 @@ class Simulation {
     } else if (const auto f = open_function()) {
       begin(stack, *f);
     }
+    run_steps(stack);
+    stacks_.push_back(std::move(stack));
+  }
+
+  void run_steps(std::vector<Activation>& stack) {
     for (uint32_t steps = random(150); steps-- > 0 && !stack.empty() && stack.size() < 30;)
       step(stack);
-    stacks_.push_back(std::move(stack));
   }
 
   void step(std::vector<Activation>& stack) {
@@ -308,6 +347,7 @@ class Simulation {
 
   void finish(std::vector<Activation>& stack) {
     stack.pop_back();
+    has_returned_ = stack.empty();
     if (!stack.empty()) returned(stack.back());
   }
 
@@ -373,7 +413,8 @@ class Simulation {
   std::mt19937 engine_;
   ProgramFlow flow_;
   ProgramEvidence evidence_;
-  std::vector<bool> taken_;  // by function: its address is known to calls through pointers
+  std::vector<bool> taken_;    // by function: its address is known to calls through pointers
+  bool has_returned_ = false;  // the outermost activation of the stack that ran last
   bool unwinds_ = false;
   bool jumps_ = false;
   bool is_sparse_ = false;  // many functions are called in one place

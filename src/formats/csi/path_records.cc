@@ -344,6 +344,7 @@ class Reader {
       if (fields.size() < 2) return;
       if (fields[0] == "unit") unit.unit = fields[1];
       if (fields[0] == "taken") unit.taken.push_back(fields[1]);
+      if (fields[0] == "constructor") unit.constructors.push_back(fields[1]);
     });
     records_.units.push_back(std::move(unit));
   }

@@ -141,10 +141,11 @@ struct FlowRecord {
   std::vector<PathFunctionRecord::BlockLine> lines;  // by index of the block
 };
 
-// Functions that a translation unit has the address of before it executes anything.
+// What a translation unit does before `main`.
 struct UnitRecord {
   std::string unit;
-  std::vector<std::string> taken;  // symbols
+  std::vector<std::string> taken;              // symbols of functions that it has the address of
+  std::vector<std::string> constructors = {};  // symbols of functions that are called
 };
 
 // The data flow of a function, as bytes: docs/formats/csi.md, "Data".

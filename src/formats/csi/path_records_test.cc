@@ -60,7 +60,7 @@ TEST(PathRecords, OfTheFlowOfAFunctionAreRead) {
   const std::string bytes = flow(text) + flow("block\t0\t 1\n") + flow("block\t1\tr\n") + flow("") +
                             flow("block\t0\tr\ncall\t1\t0\tf\n") +
                             flow("block\t0\tr\nnode\t1\t0\n") + flow("block\t0\tr\ntake\t1\tf\n") +
-                            record(8, "unit\tu.c\ntaken\tf\ntaken\tg\n");
+                            record(8, "unit\tu.c\ntaken\tf\ntaken\tg\nconstructor\tg\n");
   ProblemLog problems;
   const PathRecords records =
       PathRecords::read(as_bytes(bytes), std::endian::little, "f", 0, problems);
@@ -82,6 +82,7 @@ TEST(PathRecords, OfTheFlowOfAFunctionAreRead) {
   EXPECT_EQ(read.lines.size(), 2U);
   ASSERT_EQ(records.units.size(), 1U);
   EXPECT_EQ(records.units[0].taken, (std::vector<std::string>{"f", "g"}));
+  EXPECT_EQ(records.units[0].constructors, (std::vector<std::string>{"g"}));
 }
 
 TEST(FrameOperand, IsARegisterAndADistance) {

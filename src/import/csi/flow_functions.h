@@ -49,6 +49,9 @@ class FlowFunctions {
 
   uint32_t add(const std::string& module, const csi::FlowRecord& record);
   void resolve(uint32_t function, const std::string& module, const ModuleSymbols& symbols);
+  // Those of the units that are functions of the module.
+  [[nodiscard]] std::vector<uint32_t> constructors(const std::string& module,
+                                                   const std::vector<csi::UnitRecord>& units) const;
   [[nodiscard]] std::vector<uint32_t> callees_of(const csi::FlowRecord& caller,
                                                  const std::string& callee,
                                                  const Symbols& of_module) const;
