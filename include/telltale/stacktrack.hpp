@@ -60,6 +60,19 @@ struct FileProperty {
 }  // namespace detail
 }  // namespace telltale::st
 
+// Clang 22 and later call __COUNTER__ an extension, also in macros of system headers.
+#if defined(__has_warning)
+#if __has_warning("-Wc2y-extensions")
+#define TELLTALE_ST_COUNTER_BEGIN \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wc2y-extensions\"")
+#define TELLTALE_ST_COUNTER_END _Pragma("clang diagnostic pop")
+#endif
+#endif
+#ifndef TELLTALE_ST_COUNTER_BEGIN
+#define TELLTALE_ST_COUNTER_BEGIN
+#define TELLTALE_ST_COUNTER_END
+#endif
+
 #define TELLTALE_ST_JOIN_(a, b) a##b
 #define TELLTALE_ST_JOIN(a, b) TELLTALE_ST_JOIN_(a, b)
 #define TELLTALE_ST_SCOPE(id, style, name)                                                      \
@@ -68,9 +81,14 @@ struct FileProperty {
   const ::telltale::st::Scope TELLTALE_ST_JOIN(telltale_st_scope_,                              \
                                                id)(TELLTALE_ST_JOIN(telltale_st_site_, id))
 
-#define TELLTALE_FUNCTION() \
-  TELLTALE_ST_SCOPE(__COUNTER__, ::telltale::st::kFunctionStyle, __PRETTY_FUNCTION__)
-#define TELLTALE_BLOCK(name) TELLTALE_ST_SCOPE(__COUNTER__, ::telltale::st::kBlockStyle, "" name)
+#define TELLTALE_FUNCTION()                                                           \
+  TELLTALE_ST_COUNTER_BEGIN                                                           \
+  TELLTALE_ST_SCOPE(__COUNTER__, ::telltale::st::kFunctionStyle, __PRETTY_FUNCTION__) \
+  TELLTALE_ST_COUNTER_END
+#define TELLTALE_BLOCK(name)                                           \
+  TELLTALE_ST_COUNTER_BEGIN                                            \
+  TELLTALE_ST_SCOPE(__COUNTER__, ::telltale::st::kBlockStyle, "" name) \
+  TELLTALE_ST_COUNTER_END
 #define TELLTALE_STEP(name)                                                            \
   do {                                                                                 \
     static ::telltale::st::Site telltale_st_site{                                      \
@@ -85,8 +103,9 @@ struct FileProperty {
       ::telltale::st::detail::hit_value(telltale_st_site, __VA_ARGS__);  \
   } while (false)
 #define TELLTALE_FILE_PROPERTY(text)                                  \
+  TELLTALE_ST_COUNTER_BEGIN                                           \
   static const ::telltale::st::detail::FileProperty TELLTALE_ST_JOIN( \
-      telltale_st_property_, __COUNTER__)(__FILE__, "" text)
+      telltale_st_property_, __COUNTER__)(__FILE__, "" text) TELLTALE_ST_COUNTER_END
 
 #else
 #define TELLTALE_FUNCTION() static_assert(true)

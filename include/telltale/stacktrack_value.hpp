@@ -138,6 +138,32 @@ void hit_number(Site& site, Number value) {
   hit_text(site, {text.data(), static_cast<size_t>(end - text.data())});
 }
 
+#ifdef __SIZEOF_INT128__
+// Standard modes have it, but it is no integral type there.
+__extension__ typedef __int128 Int128;            // NOLINT(modernize-use-using)
+__extension__ typedef unsigned __int128 Uint128;  // NOLINT(modernize-use-using)
+
+template <typename T>
+constexpr bool kIs128Bits = std::is_same_v<T, Int128> || std::is_same_v<T, Uint128>;
+
+template <typename Number>
+void hit_wide_number(Site& site, Number value) {
+  const bool negative = value < 0;
+  Uint128 magnitude = negative ? 0 - static_cast<Uint128>(value) : static_cast<Uint128>(value);
+  std::array<char, 40> text;  // 39 digits and a sign
+  size_t at = text.size();
+  do {
+    text[--at] = static_cast<char>('0' + static_cast<int>(magnitude % 10));
+    magnitude /= 10;
+  } while (magnitude != 0);
+  if (negative) text[--at] = '-';
+  hit_text(site, {text.data() + at, text.size() - at});
+}
+#else
+template <typename>
+constexpr bool kIs128Bits = false;
+#endif
+
 template <typename T>
 void hit_formatted(Site& site, const T& value) {
   if constexpr (IsStreamable<T>::value) {
@@ -168,8 +194,12 @@ void hit_value(Site& site, const T& value) {
   } else if constexpr (std::is_same_v<Value, char*> || std::is_same_v<Value, const char*>) {
     const char* const text = value;
     hit_text(site, text == nullptr ? std::string_view("(null)") : std::string_view(text));
+  } else if constexpr (std::is_null_pointer_v<Value>) {
+    hit_text(site, "nullptr");  // before C++23 a string_view can be made of it, but not read
   } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
     hit_text(site, value);
+  } else if constexpr (kIs128Bits<Value>) {
+    hit_wide_number(site, value);
   } else if constexpr (std::is_integral_v<Value>) {
     hit_number(
         site,

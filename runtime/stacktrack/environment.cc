@@ -1,6 +1,7 @@
 // TELLTALE_STACKTRACK=dir=/tmp,rotate=64M,clock=16: a program records without a call to
 // sink_control.
 
+#include <errno.h>
 #include <stdlib.h>
 #include <sys/auxv.h>
 
@@ -88,6 +89,15 @@ void open_from_environment() {
     at += bytes;
     if (*at == ',') ++at;
   }
+  if (telltale_st_open_v1(&request) != -EEXIST || request.file.path == nullptr) return;
+  // Another program of the same command, or what this process executed before, has the file. This
+  // one gets a derived name in the same folder.
+  char* const name = std::strrchr(path, '/');
+  if (name != nullptr) {
+    name[name == path ? 1 : 0] = 0;
+    request.file.directory = path;
+  }
+  request.file.path = nullptr;
   telltale_st_open_v1(&request);
 }
 

@@ -1,5 +1,4 @@
 """`telltale run`: programs are recorded, and the recordings are read without further options."""
-import json
 import os
 import pathlib
 import pty
@@ -55,6 +54,19 @@ class RunStacktrackTest(unittest.TestCase):
         done = telltale("run", "--stacktrack", "--", server, 200, cwd=place)
         self.assertIn("telltale: recorded ", done.stderr)
         self.assertEqual(len(list(place.glob("*.tlg"))), 1)
+
+    def test_each_program_of_a_command_has_its_own_file(self):
+        for words in (("-o", "mine.tlg"), ()):
+            with self.subTest(words=words):
+                place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+                command = f"{self.program}; {self.program}; sh -c '{self.program}; exec {self.program}'"
+                done = telltale("run", "--stacktrack", *words, "--", "sh", "-c", command, cwd=place)
+                files = sorted(place.glob("*.tlg"))
+                self.assertEqual(len(files), 4, done.stderr)
+                self.assertEqual([info(file)["records_by_kind"]["HIT"] for file in files], [14] * 4)
+                self.assertEqual((place / "mine.tlg").exists(), bool(words))
+                for file in files:
+                    self.assertIn(f"telltale: recorded {file.name} (", done.stderr)
 
     def test_programs_get_the_environment_of_their_caller(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))

@@ -52,6 +52,27 @@ class Values(unittest.TestCase):
         self.check("std", command)
 
 
+    @unittest.skipIf(programs.SANITIZED, "the library is built with sanitizers")
+    def test_uncommon_types(self):
+        expected = [("none", "nullptr"), *(("wide", number) for number in (
+            "1267650600228229401496703205381", "-1267650600228229401496703205376", "-170141183460469231731687303715884105728",
+            "340282366920938463463374607431768211455", "0"))]
+        source = programs.SOURCE / "tests/programs/recorders/uncommon_values.cc"
+        warnings = ["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Wconversion", "-Wold-style-cast", "-Werror"]
+        for number, (compiler, standard) in enumerate((compiler, standard) for compiler in ("g++", "clang++-19", "clang++-22")
+                                                      for standard in ("c++17", "gnu++20", "c++23")):
+            if shutil.which(compiler) is None:
+                continue
+            with self.subTest(compiler=compiler, standard=standard):
+                program = programs.folder() / f"uncommon-{number}"
+                done = subprocess.run([compiler, f"-std={standard}", *warnings, f"-I{programs.SOURCE}/include", source, programs.STACKTRACK,
+                                       "-o", program, "-pthread"], capture_output=True, text=True, timeout=120)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                path = programs.new_folder() / "values.tlg"
+                programs.run("stacktrack", program, path=path)
+                self.assertEqual([(hit[2], hit[4]) for hit in stacktrack_file.File(path).hits if hit[2] in ("none", "wide")], expected)
+
+
 DISABLED = (programs.SOURCE / "tests/programs/recorders/disabled_macros.cc").read_text()
 
 

@@ -34,7 +34,7 @@ std::string loss_text(uint64_t reason, uint64_t count) {
       "events, overwritten by later ones in the ring",
       "events made inside the recorder itself",
       "events with an id that does not fit the layout",
-      "texts were truncated",
+      "ends of texts that are too long for a record",
       "names and locations of checkpoints, for lack of space"};
   if (reason == 0 || reason > kTexts.size())
     return fmt::format("the recorder lost {} for reason {}", counted(count, "event"), reason);
