@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 #include <map>
+#include <ranges>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -83,6 +84,8 @@ class XrayRecording::Builder {
 
   void finish() {
     place_cut_buffers();
+    if (recording_.files_.size() > 1) drop_shared_buffers();
+    std::erase_if(threads_, [](const auto& thread) { return thread.second.empty(); });
     for (auto& [key, chunks] : threads_) {
       // Stable: chunks that begin at the same time stay in file order.
       std::ranges::stable_sort(
@@ -113,6 +116,50 @@ class XrayRecording::Builder {
     if (timed) first_ = std::min(first_, to_ticks(file, tsc));
   }
   void add(ThreadKey thread, const Chunk& chunk) { threads_[{thread, part_}].push_back(chunk); }
+
+  // Snapshots of a process, and the recording beside which they are taken, have buffers in common. A
+  // call must not count twice: of each such buffer, the file counts in which it has most bytes.
+  void drop_shared_buffers() {
+    using Buffer = std::pair<ThreadKey, uint64_t>;  // and the time of its first event
+    std::map<Buffer, std::map<uint32_t, uint64_t>> bytes;  // by file
+    for (const auto& [key, chunks] : threads_)
+      for (const Chunk& chunk : chunks)
+        if (chunk.timed) bytes[{key.first, chunk.order_tsc}][chunk.file] += chunk.end - chunk.begin;
+    struct Dropped {
+      uint64_t buffers = 0;
+      std::set<uint32_t> in;  // files that have them, too
+    };
+    std::map<uint32_t, Dropped> dropped;  // by file
+    std::map<Buffer, uint32_t> counting;
+    for (const auto& [buffer, by_file] : bytes) {
+      if (by_file.size() < 2) continue;
+      const uint32_t most = std::ranges::max_element(by_file, {}, [](const auto& file) {
+                              return file.second;
+                            })->first;
+      counting.emplace(buffer, most);
+      for (const auto& [file, size] : by_file) {
+        if (file == most) continue;
+        ++dropped[file].buffers;
+        dropped[file].in.insert(most);
+      }
+    }
+    for (auto& [key, chunks] : threads_) {
+      std::erase_if(chunks, [&, thread = key.first](const Chunk& chunk) {
+        const auto file = chunk.timed ? counting.find({thread, chunk.order_tsc}) : counting.end();
+        return file != counting.end() && file->second != chunk.file;
+      });
+    }
+    for (const auto& [file, of_file] : dropped) {
+      recording_.problems_.add(
+          {Problem::Kind::by_design, 0, recording_.files_[file].input.name(), "Buffer",
+           fmt::format("{} of it {} also in {}, and not counted again",
+                       counted(of_file.buffers, "buffer"), of_file.buffers == 1 ? "is" : "are",
+                       of_file.in.size() == 1
+                           ? recording_.files_[*of_file.in.begin()].input.name()
+                           : "other files"),
+           0});
+    }
+  }
 
   // clang's runtime sometimes writes one buffer twice and loses another (docs/formats/xray.md,
   // "What the reader tolerates"). A call must not count twice. REQUIRES: in order of time.
@@ -161,27 +208,44 @@ class XrayRecording::Builder {
   Ticks first_ = std::numeric_limits<Ticks>::max();
 };
 
+bool is_same_counter(uint64_t one_hz, uint64_t other_hz) {
+  constexpr uint64_t kLeast = 5000;  // times the difference
+  const auto [least, most] = std::minmax(one_hz, other_hz);
+  return one_hz == other_hz || most - least <= least / kLeast;
+}
+
+// Files of one counter get the frequency of the largest file, which has probably measured longest.
+void XrayRecording::share_frequency() {
+  const auto hz = [](const File& file) { return file.header.cycle_frequency; };
+  const auto [least, most] = std::ranges::minmax(files_ | std::views::transform(hz));
+  same_frequency_ = is_same_counter(least, most);
+  if (!same_frequency_ || least == most) return;
+  const auto bytes = [](const File& file) { return file.input.bytes().size(); };
+  const uint64_t common = hz(*std::ranges::max_element(files_, {}, bytes));
+  for (File& file : files_) file.header.cycle_frequency = common;
+}
+
 Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
                                           std::shared_ptr<const FunctionNames> names) {
   XrayRecording recording;
   bool waits = false;
-  std::set<uint64_t> frequencies;
   for (InputFile& input : inputs) {
     Result<xray::FileHeader> header = xray::read_file_header(input.bytes());
     if (!header) {
       header.error().file = input.name();
       return std::unexpected(header.error());
     }
-    frequencies.insert(header->cycle_frequency);
     waits |= header->recorder.waits;
     recording.files_.push_back({std::move(input), *header});
   }
   recording.names_ = std::move(names);
   if (waits) recording.names_ = std::make_shared<NamesWithWaiting>(std::move(recording.names_));
-  recording.same_frequency_ = frequencies.size() <= 1;
+  if (!recording.files_.empty()) recording.share_frequency();
   if (recording.same_frequency_) {
     recording.clock_ = {.name = "TSC",
-                        .ticks_per_second = frequencies.empty() ? 0 : *frequencies.begin()};
+                        .ticks_per_second = recording.files_.empty()
+                                                ? 0
+                                                : recording.files_[0].header.cycle_frequency};
   } else {
     recording.clock_ = {.name = "TSC, in nanoseconds", .ticks_per_second = 1'000'000'000};
   }

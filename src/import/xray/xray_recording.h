@@ -28,6 +28,11 @@
 
 namespace telltale {
 
+// Whether two frequencies are probably measurements of the same counter: within 200 parts in a
+// million, as recorders measure it in a few milliseconds. Converting each file's ticks with its own
+// frequency would move the files against each other, by a second after ten days of uptime.
+bool is_same_counter(uint64_t one_hz, uint64_t other_hz);
+
 // One or several XRay traces (FDR or basic, mixed if need be) as one recording: an EventSource.
 // Orders the buffers of a thread by their first time stamp, regardless of their order in the files.
 // Immutable after opening.
@@ -86,6 +91,7 @@ class XrayRecording {
 
  private:
   void name_threads(const FileContext& context);
+  void share_frequency();  // REQUIRES: a file
 
   struct File {
     InputFile input;

@@ -280,6 +280,72 @@ TEST(XrayRecording, ReadsSeveralFilesAsOne) {
   }
 }
 
+std::string words(const XrayRecording& recording) {
+  EventWords events;
+  ProblemLog problems;
+  recording.play(0, 0, events, problems);
+  return events.words;
+}
+
+// Converted with its own frequency, the second file would begin a millisecond early.
+TEST(XrayRecording, FilesOfOneCounterShareAFrequency) {
+  const auto file = [](uint64_t frequency, uint64_t tsc) {
+    return testing::FdrBuilder(5)
+        .frequency(frequency)
+        .buffer({.tid = 7, .tsc = tsc})
+        .enter(1, 0)
+        .exit(1, 100)
+        .bytes();
+  };
+  const std::string first = file(1'000'000'000, 100'000'000'000);
+  for (const auto& [frequency, is_same] : {std::pair<uint64_t, bool>{1'000'010'000, true},
+                                           {999'990'000, true},
+                                           {1'000'200'000, true},
+                                           {1'000'201'000, false}}) {
+    const std::string second = file(frequency, 100'000'000'100);
+    std::vector<InputFile> inputs;
+    inputs.push_back(InputFile::from_memory("a", as_bytes(first)));
+    inputs.push_back(InputFile::from_memory("b", as_bytes(second)));
+    const auto recording = XrayRecording::open(std::move(inputs), std::make_shared<IdNames>());
+    ASSERT_TRUE(recording);
+    EXPECT_EQ(words(*recording) == "100000000000+1 100000000100-1 100000000100+1 100000000200-1",
+              is_same)
+        << frequency << ": " << words(*recording);
+  }
+}
+
+// Two snapshots of a ring: the first has a buffer that was overwritten before the second, and a
+// part of one that the second has as a whole.
+TEST(XrayRecording, BuffersThatSeveralFilesHaveAreReadOnce) {
+  const auto buffer = [](testing::FdrBuilder& file, uint64_t tsc, int calls) {
+    file.buffer({.tid = 7, .pid = 9, .tsc = tsc});
+    for (int i = 0; i < calls; ++i) file.enter(1, 1).exit(1, 1);
+  };
+  testing::FdrBuilder early(5);
+  buffer(early, 100, 2);
+  buffer(early, 200, 1);
+  testing::FdrBuilder late(5);
+  buffer(late, 200, 2);
+  buffer(late, 300, 1);
+  const std::string early_bytes = early.bytes();
+  const std::string late_bytes = late.bytes();
+  for (const bool in_order : {true, false}) {
+    std::vector<InputFile> inputs;
+    inputs.push_back(InputFile::from_memory("a", as_bytes(in_order ? early_bytes : late_bytes)));
+    inputs.push_back(InputFile::from_memory("b", as_bytes(in_order ? late_bytes : early_bytes)));
+    const auto recording = XrayRecording::open(std::move(inputs), std::make_shared<IdNames>());
+    ASSERT_TRUE(recording);
+    EXPECT_EQ(words(*recording),
+              "101+1 102-1 103+1 104-1 201+1 202-1 203+1 204-1 301+1 302-1");
+    const std::vector<Problem> problems = recording->problems().kept();
+    ASSERT_EQ(problems.size(), 1U);
+    EXPECT_EQ(problems[0].kind, Problem::Kind::by_design);
+    EXPECT_EQ(problems[0].file, in_order ? "a" : "b");
+    EXPECT_EQ(problems[0].message, fmt::format("1 buffer of it is also in {}, and not counted again",
+                                               in_order ? "b" : "a"));
+  }
+}
+
 // As clang's runtime sometimes writes it.
 TEST(XrayRecording, ABufferThatTheFileHasTwiceIsReadOnce) {
   const auto file = [](uint32_t second_delta, uint64_t second_tsc) {
@@ -296,12 +362,6 @@ TEST(XrayRecording, ABufferThatTheFileHasTwiceIsReadOnce) {
       if (kind == "FunctionEnter") count += number;
     }
     return count;
-  };
-  const auto words = [](const XrayRecording& recording) {
-    EventWords events;
-    ProblemLog problems;
-    recording.play(0, 0, events, problems);
-    return events.words;
   };
   const std::string copied = file(5, 100);
   const XrayRecording twice = open(copied);

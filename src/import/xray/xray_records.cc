@@ -8,6 +8,7 @@
 
 #include "formats/xray/convert.h"
 #include "formats/xray/records.h"
+#include "import/xray/xray_recording.h"
 #include "import/recording.h"
 #include "import/timed_calls.h"
 #include "output/dump/xray_dump.h"
@@ -18,7 +19,7 @@ namespace telltale {
 std::optional<XrayRecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen) {
   if (chosen == nullptr) return std::nullopt;
   const Result<xray::FileHeader> header = xray::read_file_header(file.bytes());
-  if (!header || header->cycle_frequency == chosen->clock().ticks_per_second)
+  if (!header || is_same_counter(header->cycle_frequency, chosen->clock().ticks_per_second))
     return std::optional<XrayRecordSelector>(std::in_place, *chosen, std::nullopt);
   const Clock own{.name = "TSC", .ticks_per_second = header->cycle_frequency};
   return std::optional<XrayRecordSelector>(std::in_place, *chosen, own);
