@@ -1,4 +1,5 @@
 """`telltale run`: programs are recorded, and the recordings are read without further options."""
+import json
 import os
 import pathlib
 import pty

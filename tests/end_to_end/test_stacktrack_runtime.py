@@ -20,7 +20,7 @@ SANITIZED = "fsanitize" in open(os.path.join(BUILD, "build.ninja")).read()
 
 # An event or a crash may only call system calls and pure functions. Opening a sink may also read the environment.
 ALLOWED = {"syscall", "mmap", "madvise", "fstat", "clock_gettime", "__errno_location", "memcpy", "memset", "memmove", "memchr", "memcmp",
-           "strlen", "strchr", "strcspn", "strncpy", "strstr", "sigaction", "sigemptyset", "sigaltstack", "raise",
+           "strlen", "strchr", "strrchr", "strcspn", "strncpy", "strstr", "sigaction", "sigemptyset", "sigaltstack", "raise",
            "secure_getenv", "getauxval", "unsetenv", "getcwd", "pthread_atfork", "__register_atfork", "program_invocation_short_name", "__progname",
            "__udivti3", "__divti3", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "__dso_handle", "__cxa_finalize", "__gmon_start__",
            "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable",

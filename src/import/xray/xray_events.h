@@ -130,7 +130,7 @@ class FdrToEvents {
   [[nodiscard]] Ticks now() const { return scale_(latest_tsc()); }
 
   void set_time(const xray::FdrRecord& record, uint64_t tsc) {
-    if (timed_ && tsc < std::max(tsc_, floor_)) {
+    if (tsc < (timed_ ? std::max(tsc_, floor_) : floor_)) {
       floor_ = std::max(tsc_, floor_);
       problems_.add({Problem::Kind::oddity, record.offset, file_name_,
                      std::string(xray::record_name(record.payload)),

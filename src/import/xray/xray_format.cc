@@ -38,9 +38,9 @@ Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
     if (!names) return std::unexpected(names.error());
     sides->names = *std::move(names);
   }
-  Result<XrayRecording> recording = XrayRecording::open(std::move(files), sides->names);
+  Result<XrayRecording> recording =
+      XrayRecording::open(std::move(files), sides->names, std::move(sides->contexts));
   if (!recording) return std::unexpected(recording.error());
-  recording->set_contexts(std::move(sides->contexts));
   recording->add_problems(problems);
   return make_event_recording(formats::xray, *std::move(recording));
 }

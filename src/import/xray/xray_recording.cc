@@ -38,7 +38,6 @@ class XrayRecording::Builder {
 
   void add_file(uint32_t index) {
     const File& file = recording_.files_[index];
-    part_ = file.header.recorder.resumed ? index + 1 : 0;
     recording_.problems_.merge(file.input.problems());
     if (file.header.type == xray::LogType::basic) {
       // A thread's records are in true order within a file, so all its runs sort by the first one.
@@ -91,7 +90,7 @@ class XrayRecording::Builder {
       std::ranges::stable_sort(
           chunks, {}, [&](const Chunk& chunk) { return to_ticks(chunk.file, chunk.order_tsc); });
       drop_copies(chunks);
-      Stream stream{std::move(chunks), {0}};
+      Stream stream{std::move(chunks), {0}, key.second};
       uint64_t bytes = 0;
       for (size_t i = 0; i < stream.chunks.size(); ++i) {
         bytes += stream.chunks[i].end - stream.chunks[i].begin;
@@ -115,12 +114,14 @@ class XrayRecording::Builder {
   void note_start(uint32_t file, uint64_t tsc, bool timed) {
     if (timed) first_ = std::min(first_, to_ticks(file, tsc));
   }
-  void add(ThreadKey thread, const Chunk& chunk) { threads_[{thread, part_}].push_back(chunk); }
+  void add(ThreadKey thread, const Chunk& chunk) {
+    threads_[{thread, recording_.files_[chunk.file].part}].push_back(chunk);
+  }
 
-  // Snapshots of a process, and the recording beside which they are taken, have buffers in common. A
-  // call must not count twice: of each such buffer, the file counts in which it has most bytes.
+  // Snapshots of a process, and the recording beside which they are taken, have buffers in common.
+  // A call must not count twice: of each such buffer, the file counts in which it has most bytes.
   void drop_shared_buffers() {
-    using Buffer = std::pair<ThreadKey, uint64_t>;  // and the time of its first event
+    using Buffer = std::pair<ThreadKey, uint64_t>;         // and the time of its first event
     std::map<Buffer, std::map<uint32_t, uint64_t>> bytes;  // by file
     for (const auto& [key, chunks] : threads_)
       for (const Chunk& chunk : chunks)
@@ -154,9 +155,8 @@ class XrayRecording::Builder {
           {Problem::Kind::by_design, 0, recording_.files_[file].input.name(), "Buffer",
            fmt::format("{} of it {} also in {}, and not counted again",
                        counted(of_file.buffers, "buffer"), of_file.buffers == 1 ? "is" : "are",
-                       of_file.in.size() == 1
-                           ? recording_.files_[*of_file.in.begin()].input.name()
-                           : "other files"),
+                       of_file.in.size() == 1 ? recording_.files_[*of_file.in.begin()].input.name()
+                                              : "other files"),
            0});
     }
   }
@@ -191,19 +191,17 @@ class XrayRecording::Builder {
   // is one.
   void place_cut_buffers() {
     for (const auto& [tid, chunk] : cut_buffers_) {
-      part_ = recording_.files_[chunk.file].header.recorder.resumed ? chunk.file + 1 : 0;
+      const uint32_t part = recording_.files_[chunk.file].part;
       const auto named = std::ranges::find_if(threads_, [&, thread = tid](const auto& entry) {
-        return entry.first.first.tid == thread && entry.first.second == part_;
+        return entry.first.first.tid == thread && entry.first.second == part;
       });
       add(named == threads_.end() ? ThreadKey{0, tid} : named->first.first, chunk);
     }
   }
 
   XrayRecording& recording_;
-  // By thread and, of a recording that the process began after it had stopped another, its file: a
-  // call that was open when the other one was stopped does not last until now.
+  // By thread and part.
   std::map<std::pair<ThreadKey, uint32_t>, std::vector<Chunk>> threads_;
-  uint32_t part_ = 0;
   std::vector<std::pair<int64_t, Chunk>> cut_buffers_;  // by tid
   Ticks first_ = std::numeric_limits<Ticks>::max();
 };
@@ -225,8 +223,32 @@ void XrayRecording::share_frequency() {
   for (File& file : files_) file.header.cycle_frequency = common;
 }
 
+// By when the process began to record, which snapshots share with the recording. Without a side
+// record, the header says whether it was begun after another.
+void XrayRecording::number_parts() {
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> known;
+  for (uint32_t i = 0; i < files_.size(); ++i) {
+    const FileContext& context = files_[i].context;
+    if (context.begun != 0) {
+      files_[i].part = known.try_emplace({context.pid, context.begun}, i + 1).first->second;
+    } else if (files_[i].header.recorder.resumed) {
+      files_[i].part = i + 1;
+    }
+  }
+}
+
+void XrayRecording::add_losses() {
+  for (const File& file : files_) {
+    const uint32_t lost = file.header.recorder.lost_events;
+    if (lost == 0 || file.context.has_side_record) continue;
+    problems_.add({Problem::Kind::loss, xray::kRecorderMarkOffset, file.input.name(), "header",
+                   "the recorder lost " + counted(lost, "event"), 0});
+  }
+}
+
 Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
-                                          std::shared_ptr<const FunctionNames> names) {
+                                          std::shared_ptr<const FunctionNames> names,
+                                          std::vector<FileContext> contexts) {
   XrayRecording recording;
   bool waits = false;
   for (InputFile& input : inputs) {
@@ -238,6 +260,8 @@ Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
     waits |= header->recorder.waits;
     recording.files_.push_back({std::move(input), *header});
   }
+  for (size_t i = 0; i < contexts.size(); ++i) recording.files_[i].context = std::move(contexts[i]);
+  recording.number_parts();
   recording.names_ = std::move(names);
   if (waits) recording.names_ = std::make_shared<NamesWithWaiting>(std::move(recording.names_));
   if (!recording.files_.empty()) recording.share_frequency();
@@ -252,37 +276,39 @@ Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
   Builder builder(recording);
   for (uint32_t i = 0; i < recording.files_.size(); ++i) builder.add_file(i);
   builder.finish();
+  recording.add_losses();
+  recording.name_threads();
   return recording;
 }
 
-void XrayRecording::set_contexts(std::vector<FileContext> contexts) {
-  for (size_t i = 0; i < files_.size(); ++i) {
-    files_[i].context = std::move(contexts[i]);
-    const uint32_t lost = files_[i].header.recorder.lost_events;
-    name_threads(files_[i].context);
-    if (lost == 0 || files_[i].context.has_side_record) continue;
-    problems_.add({Problem::Kind::loss, xray::kRecorderMarkOffset, files_[i].input.name(), "header",
-                   "the recorder lost " + counted(lost, "event"), 0});
-  }
-}
-
-// A file of one process without process ids (version 1) has 0 for them.
-void XrayRecording::name_threads(const FileContext& context) {
-  std::map<ThreadKey, const std::string*> names;
-  for (const auto& [tid, name] : context.thread_names) {
-    names[{context.pid, tid}] = &name;
-    if (files_.size() == 1) names[{0, tid}] = &name;
-  }
-  for (EventStream& stream : streams_) {
-    const auto found = names.find(stream.thread);
-    if (found != names.end()) stream.thread_name = *found->second;
-    const bool of_file =
-        stream.thread.pid == 0 ? files_.size() == 1 : stream.thread.pid == context.pid;
-    if (!of_file) continue;
-    stream.process_name = context.process_name;
-    stream.cost = context.cost;
-    if (context.fault_thread != 0 && stream.thread.tid == context.fault_thread)
-      stream.fault = context.fault;
+// By the side records of the stream's part, or of its process if the part has none. A file of one
+// process without process ids (version 1) has 0 for them.
+void XrayRecording::name_threads() {
+  std::set<uint32_t> known_parts;
+  for (const File& file : files_)
+    if (file.context.has_side_record) known_parts.insert(file.part);
+  for (const File& file : files_) {
+    const FileContext& context = file.context;
+    if (!context.has_side_record) continue;
+    std::map<ThreadKey, const std::string*> names;
+    for (const auto& [tid, name] : context.thread_names) {
+      names[{context.pid, tid}] = &name;
+      if (files_.size() == 1) names[{0, tid}] = &name;
+    }
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      EventStream& stream = streams_[i];
+      const uint32_t part = chunks_[i].part;
+      if (part != file.part && known_parts.contains(part)) continue;
+      const auto found = names.find(stream.thread);
+      if (found != names.end()) stream.thread_name = *found->second;
+      const bool of_file =
+          stream.thread.pid == 0 ? files_.size() == 1 : stream.thread.pid == context.pid;
+      if (!of_file) continue;
+      stream.process_name = context.process_name;
+      stream.cost = context.cost;
+      if (context.fault_thread != 0 && stream.thread.tid == context.fault_thread)
+        stream.fault = context.fault;
+    }
   }
 }
 
@@ -310,6 +336,16 @@ uint64_t XrayRecording::shard_bytes(size_t stream, size_t shard) const {
     bytes += chunks.chunks[i].end - chunks.chunks[i].begin;
   }
   return bytes;
+}
+
+uint64_t XrayRecording::on_clock_of(uint32_t file, uint32_t other, uint64_t tsc) const {
+  if (same_frequency_ || tsc == 0) return tsc;
+  const auto clock = [&](uint32_t of) {
+    return Clock{.name = "TSC", .ticks_per_second = files_[of].header.cycle_frequency};
+  };
+  const uint64_t ns = clock(other).to_ns(tsc);
+  const uint64_t same = clock(file).from_ns(ns);
+  return clock(file).to_ns(same) < ns ? same + 1 : same;
 }
 
 uint64_t XrayRecording::limit_of(const Stream& stream, size_t i) {

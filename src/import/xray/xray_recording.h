@@ -38,10 +38,25 @@ bool is_same_counter(uint64_t one_hz, uint64_t other_hz);
 // Immutable after opening.
 class XrayRecording {
  public:
-  // `inputs` must have XRay file headers. `names` resolves the ids. Errors: truncated or unknown
-  // header of any file.
+  // Data that belongs to one file: the mapping of its ids, and its side record.
+  struct FileContext {
+    IdMap ids;
+    std::vector<std::pair<std::string, std::string>> properties;
+    bool has_side_record = false;
+    uint32_t pid = 0;           // 0: unknown
+    uint64_t begun = 0;         // when the process began to record; 0: unknown
+    std::string process_name;   // as EventStream
+    uint32_t fault_thread = 0;  // that ended the process; 0: unknown, or none
+    std::string fault;          // as EventStream
+    RecorderCost cost;          // as EventStream
+    std::vector<std::pair<uint32_t, std::string>> thread_names;  // by thread id; the last counts
+  };
+
+  // `inputs` must have XRay file headers. `names` resolves the ids; `contexts` has one for each
+  // file, or none. Errors: truncated or unknown header of any file.
   static Result<XrayRecording> open(std::vector<InputFile> inputs,
-                                    std::shared_ptr<const FunctionNames> names);
+                                    std::shared_ptr<const FunctionNames> names,
+                                    std::vector<FileContext> contexts = {});
 
   [[nodiscard]] const Clock& clock() const { return clock_; }
   [[nodiscard]] Ticks first_time() const { return first_time_; }
@@ -74,29 +89,20 @@ class XrayRecording {
     return ids.is_identity() ? in_file : ids(in_file);
   }
 
-  // Data that belongs to one file: the mapping of its ids, and its side record.
-  struct FileContext {
-    IdMap ids;
-    std::vector<std::pair<std::string, std::string>> properties;
-    bool has_side_record = false;
-    uint32_t pid = 0;           // 0: unknown
-    std::string process_name;   // as EventStream
-    uint32_t fault_thread = 0;  // that ended the process; 0: unknown, or none
-    std::string fault;          // as EventStream
-    RecorderCost cost;          // as EventStream
-    std::vector<std::pair<uint32_t, std::string>> thread_names;  // by thread id; the last counts
-  };
-  // Call before the first play(). REQUIRES: one per file.
-  void set_contexts(std::vector<FileContext> contexts);
-
  private:
-  void name_threads(const FileContext& context);
   void share_frequency();  // REQUIRES: a file
+  void number_parts();
+  void add_losses();
+  void name_threads();
 
   struct File {
     InputFile input;
     xray::FileHeader header;
     FileContext context = {};
+    // Threads of the same ids in files of different parts are different, or a call that was open in
+    // one part does not last until the other: processes in different namespaces, programs that one
+    // process executed, recordings that it stopped and began.
+    uint32_t part = 0;
 
     // Whether events need more than decoding: estimated times, mapped ids, or another byte order.
     [[nodiscard]] bool adapted() const {
@@ -122,6 +128,7 @@ class XrayRecording {
   struct Stream {
     std::vector<Chunk> chunks;
     std::vector<size_t> shard_starts;
+    uint32_t part = 0;
   };
   class Builder;
 
@@ -142,6 +149,8 @@ class XrayRecording {
   // between files. One loop for all sinks.
   void play_adapted(const Chunk& chunk, Progress& progress, EventReceiver& sink,
                     ProblemLog& problems) const;
+  // The first time on the clock of `file` that is not before `tsc` on that of `other`.
+  [[nodiscard]] uint64_t on_clock_of(uint32_t file, uint32_t other, uint64_t tsc) const;
   // Start of the chunk after number i of a stream, if it is from the same file.
   static uint64_t limit_of(const Stream& stream, size_t i);
   template <typename Visitor>
@@ -171,7 +180,7 @@ void XrayRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& pr
     const Chunk& chunk = chunks.chunks[i];
     if (i != chunks.shard_starts[shard] && chunks.chunks[i - 1].file != chunk.file) {
       progress.pace = 0;
-      if (!same_frequency_) progress.latest_tsc = 0;
+      progress.latest_tsc = on_clock_of(chunk.file, chunks.chunks[i - 1].file, progress.latest_tsc);
     }
     progress.limit_tsc = limit_of(chunks, i);
     if (same_frequency_ && !files_[chunk.file].adapted()) {

@@ -287,6 +287,69 @@ std::string words(const XrayRecording& recording) {
   return events.words;
 }
 
+// Of one thread, as far as the files say: time is held, and that is said.
+TEST(XrayRecording, FilesOfDifferentFrequenciesMayOverlap) {
+  const auto file = [](uint64_t frequency, uint64_t tsc) {
+    return testing::FdrBuilder(5)
+        .frequency(frequency)
+        .buffer({.tid = 7, .tsc = tsc})
+        .enter(1, 0)
+        .exit(1, 1000)
+        .bytes();
+  };
+  const std::string first = file(1'000'000'000, 5'000);
+  const std::string second = file(3'000'000'000, 15'300);  // 5,100 ns, until 5,433
+  std::vector<InputFile> inputs;
+  inputs.push_back(InputFile::from_memory("a", as_bytes(first)));
+  inputs.push_back(InputFile::from_memory("b", as_bytes(second)));
+  const auto recording = XrayRecording::open(std::move(inputs), std::make_shared<IdNames>());
+  ASSERT_TRUE(recording);
+  EventWords events;
+  ProblemLog problems;
+  recording->play(0, 0, events, problems);
+  EXPECT_EQ(events.words, "5000+1 6000-1 6000+1 6000-1");
+  ASSERT_EQ(problems.kept().size(), 1U);
+  EXPECT_EQ(problems.kept()[0].kind, Problem::Kind::oddity);
+}
+
+// In process id namespaces, or programs that a process executed one after the other.
+TEST(XrayRecording, ProcessesWithOneIdAreApart) {
+  const auto file = [](uint64_t tsc) {
+    return testing::FdrBuilder(5)
+        .buffer({.tid = 7, .pid = 7, .tsc = tsc})
+        .enter(1, 0)
+        .exit(1, 1000)
+        .bytes();
+  };
+  const std::string first = file(5'000);
+  const std::string second = file(5'100);
+  for (const uint64_t begun : {4'000, 5'050}) {
+    std::vector<InputFile> inputs;
+    inputs.push_back(InputFile::from_memory("a", as_bytes(first)));
+    inputs.push_back(InputFile::from_memory("b", as_bytes(second)));
+    std::vector<XrayRecording::FileContext> contexts(2);
+    for (XrayRecording::FileContext& context : contexts) {
+      context.has_side_record = true;
+      context.pid = 7;
+    }
+    contexts[0].begun = 4'000;
+    contexts[0].process_name = "one";
+    contexts[1].begun = begun;
+    contexts[1].process_name = "two";
+    const auto recording =
+        XrayRecording::open(std::move(inputs), std::make_shared<IdNames>(), std::move(contexts));
+    ASSERT_TRUE(recording);
+    if (begun == 4'000) {  // two files of one process
+      ASSERT_EQ(recording->streams().size(), 1U);
+      continue;
+    }
+    ASSERT_EQ(recording->streams().size(), 2U);
+    EXPECT_EQ(recording->streams()[0].process_name, "one");
+    EXPECT_EQ(recording->streams()[1].process_name, "two");
+    EXPECT_EQ(words(*recording), "5000+1 6000-1");
+  }
+}
+
 // Converted with its own frequency, the second file would begin a millisecond early.
 TEST(XrayRecording, FilesOfOneCounterShareAFrequency) {
   const auto file = [](uint64_t frequency, uint64_t tsc) {
@@ -335,14 +398,14 @@ TEST(XrayRecording, BuffersThatSeveralFilesHaveAreReadOnce) {
     inputs.push_back(InputFile::from_memory("b", as_bytes(in_order ? late_bytes : early_bytes)));
     const auto recording = XrayRecording::open(std::move(inputs), std::make_shared<IdNames>());
     ASSERT_TRUE(recording);
-    EXPECT_EQ(words(*recording),
-              "101+1 102-1 103+1 104-1 201+1 202-1 203+1 204-1 301+1 302-1");
+    EXPECT_EQ(words(*recording), "101+1 102-1 103+1 104-1 201+1 202-1 203+1 204-1 301+1 302-1");
     const std::vector<Problem> problems = recording->problems().kept();
     ASSERT_EQ(problems.size(), 1U);
     EXPECT_EQ(problems[0].kind, Problem::Kind::by_design);
     EXPECT_EQ(problems[0].file, in_order ? "a" : "b");
-    EXPECT_EQ(problems[0].message, fmt::format("1 buffer of it is also in {}, and not counted again",
-                                               in_order ? "b" : "a"));
+    EXPECT_EQ(
+        problems[0].message,
+        fmt::format("1 buffer of it is also in {}, and not counted again", in_order ? "b" : "a"));
   }
 }
 

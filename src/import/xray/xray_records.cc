@@ -8,9 +8,9 @@
 
 #include "formats/xray/convert.h"
 #include "formats/xray/records.h"
-#include "import/xray/xray_recording.h"
 #include "import/recording.h"
 #include "import/timed_calls.h"
+#include "import/xray/xray_recording.h"
 #include "output/dump/xray_dump.h"
 
 namespace telltale {

@@ -334,6 +334,7 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
     context.has_side_record = true;
     context.properties = side_properties(found->record);
     context.pid = found->record.pid;
+    context.begun = found->record.start;
     context.process_name = program_name(found->record);
     if (has_ended_by_fault(found->record)) {
       context.fault_thread = found->record.fault_thread;
