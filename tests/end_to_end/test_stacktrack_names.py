@@ -63,6 +63,14 @@ class ThreadNames(unittest.TestCase):
             named = stacktrack_file.File(file)
             self.assertLessEqual({hit[1] for hit in named.hits}, set(named.threads), file)
 
+    def test_files_that_are_rotated_may_be_given_in_any_order(self):
+        files = sorted(self.record(100_000, "rotate=300K"), key=lambda path: int(path.stem.rsplit("_", 1)[1]))
+        self.assertGreater(len(files), 10)
+        rows = telltale("top", "--json", *files)
+        self.assertTrue(all(row["unfinished"] == 0 for row in json.loads(rows)["rows"]))
+        for other in (sorted(files), files[::-1], [files[0].parent]):
+            self.assertEqual(telltale("top", "--json", *other), rows)
+
     def test_a_thread_with_few_events_keeps_its_first_name(self):
         self.check_names(*self.record(10), second="second")
 

@@ -41,6 +41,14 @@ std::string loss_text(uint64_t reason, uint64_t count) {
   return fmt::format("the recorder lost {} {}", count, kTexts[reason - 1]);
 }
 
+bool is_less(stacktrack::RawTime a, stacktrack::RawTime b,
+             const stacktrack::FormatDescription& description) {
+  const auto x = stacktrack::to_ticks(a, description);
+  const auto y = stacktrack::to_ticks(b, description);
+  if (x && y) return *x < *y;
+  return stacktrack::to_double(a, description) < stacktrack::to_double(b, description);
+}
+
 // A ring overwrites its oldest events: that is by design.
 Problem::Kind loss_kind(bool overwritten) {
   return overwritten ? Problem::Kind::by_design : Problem::Kind::loss;
@@ -134,14 +142,10 @@ void StacktrackRecording::Indexer::note_time(const Record& record, int64_t pid) 
   }
   const stacktrack::FormatDescription& description = record.description();
   const stacktrack::RawTime time = record.time(RecordKind::hit, Role::when);
-  const auto earlier = [&](stacktrack::RawTime a, stacktrack::RawTime b) {
-    const auto x = stacktrack::to_ticks(a, description);
-    const auto y = stacktrack::to_ticks(b, description);
-    if (x && y) return *x < *y;
-    return stacktrack::to_double(a, description) < stacktrack::to_double(b, description);
-  };
-  if (!process_->first_hit || earlier(time, *process_->first_hit)) process_->first_hit = time;
-  if (!process_->last_hit || earlier(*process_->last_hit, time)) process_->last_hit = time;
+  if (!process_->first_hit || is_less(time, *process_->first_hit, description))
+    process_->first_hit = time;
+  if (!process_->last_hit || is_less(*process_->last_hit, time, description))
+    process_->last_hit = time;
   process_->file = file_;
 }
 
@@ -156,7 +160,8 @@ void StacktrackRecording::Indexer::extend_run(const Record& record, const Thread
       stacktrack::to_ticks(record.time(RecordKind::hit, Role::when), record.description());
   if (reading && !record.held_time()) {
     // A signal handler's HIT may follow a later one; its sequence number is then lower, too.
-    if (*reading < thread_->last_reading && sequence >= thread_->last_sequence)
+    const bool same_file = !thread_->runs.empty() && thread_->runs.back().file == file_;
+    if (same_file && *reading < thread_->last_reading && sequence >= thread_->last_sequence)
       problem(Problem::Kind::oddity, record, "the clock goes backwards", 0);
     thread_->last_reading = *reading;
     thread_->last_sequence = sequence;
@@ -282,11 +287,23 @@ void StacktrackRecording::Indexer::process_record(const Record& record) {
         std::max(recording_.cycles_, record.number(RecordKind::process_info, Role::write_count));
     recording_.sparse_clock_ = std::max(recording_.sparse_clock_,
                                         record.number(RecordKind::process_info, Role::clock_every));
-  } else if (record.is(RecordKind::time_type)) {
-    process.divisor = record.time(RecordKind::time_type, Role::divisor);
+    return;
+  }
+  if (record.is(RecordKind::time_type)) {
+    // Each file has its own calibration: which one counts must not depend on their order.
+    const stacktrack::RawTime divisor = record.time(RecordKind::time_type, Role::divisor);
+    if (!process.divisor || process.divisor_file == file_ ||
+        is_less(*process.divisor, divisor, record.description())) {
+      process.divisor = divisor;
+      process.divisor_file = file_;
+    }
     process.time_type = record.number(RecordKind::time_type, Role::time_type);
-  } else if (!process.start_hires) {  // later cycles record their start time
-    process.start_hires = record.time(RecordKind::time_info, Role::start_hires);
+    return;
+  }
+  // Later cycles record their start time.
+  const stacktrack::RawTime start = record.time(RecordKind::time_info, Role::start_hires);
+  if (!process.start_hires || is_less(start, *process.start_hires, record.description())) {
+    process.start_hires = start;
     process.start = static_cast<int64_t>(record.number(RecordKind::time_info, Role::start));
     process.start_ns = record.number(RecordKind::time_info, Role::start_ns);
   }

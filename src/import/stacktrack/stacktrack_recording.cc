@@ -169,9 +169,21 @@ Ticks StacktrackRecording::to_ticks(RawTime time, uint32_t file, int64_t pid) co
 
 // --- order
 
+// Files follow each other in time: a folder, or a shell's pattern, has the tenth file of a process
+// before its second.
 void StacktrackRecording::make_shards(Thread& thread) const {
-  std::ranges::stable_sort(thread.runs, [this](const Run& a, const Run& b) {
-    if (a.file != b.file) return a.file < b.file;
+  std::map<uint32_t, uint64_t> begins;  // the first reading of the clock by file, if it has one
+  for (const Run& run : thread.runs) {
+    if (run.low_time_held) continue;
+    uint64_t& first = begins.try_emplace(run.file, run.low_time).first->second;
+    first = std::min(first, run.low_time);
+  }
+  const auto place = [&](const Run& run) {
+    const auto begin = begins.find(run.file);
+    return std::pair(begin == begins.end() ? 0 : begin->second, run.file);
+  };
+  std::ranges::stable_sort(thread.runs, [&](const Run& a, const Run& b) {
+    if (a.file != b.file) return place(a) < place(b);
     return files_[a.file].sorted_by_sequence ? a.low_sequence < b.low_sequence : a.begin < b.begin;
   });
   Shard shard;
@@ -225,10 +237,13 @@ std::vector<StacktrackRecording::Place> StacktrackRecording::places_of(size_t st
       places.push_back({record.sequence(), at, run.file});
     }
   }
-  if (!shard.in_order) {
-    std::ranges::stable_sort(places, [](const Place& a, const Place& b) {
-      return a.file != b.file ? a.file < b.file : a.sequence < b.sequence;
+  // Runs are in the order of their files.
+  for (auto begin = places.begin(); !shard.in_order && begin != places.end();) {
+    const auto end = std::find_if(begin, places.end(), [file = begin->file](const Place& other) {
+      return other.file != file;
     });
+    std::ranges::stable_sort(begin, end, {}, &Place::sequence);
+    begin = end;
   }
   return places;
 }

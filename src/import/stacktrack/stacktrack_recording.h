@@ -103,6 +103,7 @@ class StacktrackRecording {
   // The clock of a process.
   struct ProcessTime {
     std::optional<stacktrack::RawTime> divisor;
+    uint32_t divisor_file = 0;
     std::optional<stacktrack::RawTime> start_hires;
     int64_t start = 0;  // seconds since 1970
     uint64_t start_ns = 0;
