@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 #include "../signals/kept_handlers.h"
+#include "../signals/sanitizer_death.h"
 #include "core_writer.h"
 #include "signal_stack.h"
 #include "system.h"
@@ -94,6 +95,17 @@ void on_exit() {
   if (::getcontext(&here) == 0) write_once(0, none, here);
 }
 
+// As if the sanitizer had called abort(), which users can make it do. Not again after a signal that
+// its handler has got from ours.
+void on_sanitizer_death() {
+  siginfo_t aborted = {};
+  aborted.si_signo = SIGABRT;
+  aborted.si_code = SI_TKILL;
+  ucontext_t here;
+  if (__atomic_load_n(&writer, __ATOMIC_RELAXED) == 0 && ::getcontext(&here) == 0)
+    write_once(SIGABRT, aborted, here);
+}
+
 // Makes the name absolute: the program may change its folder.
 bool take_pattern(const char* name) {
   size_t used = 0;
@@ -146,6 +158,7 @@ __attribute__((constructor)) void begin() {
   prepare_signal_stacks();
   give_signal_stack();
   watch_signals();
+  signals::at_sanitizer_death(on_sanitizer_death);
   const char* const at_exit = ::secure_getenv("TELLTALE_PATHS_AT_EXIT");
   if (at_exit != nullptr && *at_exit != 0) ::atexit(on_exit);
 #endif

@@ -212,6 +212,8 @@ bool find_traced_counter(const uint64_t* counter, Traced& found) {
 
 void report_crash() { report_so_far(); }
 
+int failing_status() { return exiting && exit_status != 0 ? exit_status : 1; }
+
 void release_report_lock() { Lock::leave(); }
 
 }  // namespace telltale::sampler

@@ -7,6 +7,9 @@ namespace telltale::sampler {
 bool owns_report();
 // Reports the counters of all units. Waits for a limited time for threads that are reporting.
 void report_crash();
+// With which the process ends if an error was found: that of exit(), or 1 if it succeeded, or was
+// not called.
+int failing_status();
 // Releases the lock if report_crash() was left by a jump.
 void release_report_lock();
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../signals/kept_handlers.h"
+#include "../signals/sanitizer_death.h"
 #include "backtrace.h"
 #include "leader.h"
 #include "progress_timeout.h"
@@ -39,6 +40,7 @@ int reporter = kNobody;
 sigjmp_buf next_part;
 int faults = 0;
 constexpr int kMaxFaults = 8;
+int reported_signal = 0;  // the last one; its other handlers, or the program, went on
 
 // Restores the previous action and raises the signal again.
 void reraise(int signal, siginfo_t* info) {
@@ -89,8 +91,9 @@ void* interrupted_at(void* context) {
   return reinterpret_cast<void*>(static_cast<uintptr_t>(at));  // NOLINT: a register has a number
 }
 
-// Only the reporter calls this. `ends`: the signal will end the process.
-void report_all(int signal, bool ends, void* context, void* handler_caller) {
+// Only the reporter calls this. `ends`: the signal will end the process, or, if it is 0, an exit
+// with `status`.
+void report_all(int signal, int status, bool ends, void* context, void* handler_caller) {
   constexpr int kParts = 5;
   faults = 0;
   volatile int parts_begun = 0;  // keeps its value through a jump
@@ -101,7 +104,7 @@ void report_all(int signal, bool ends, void* context, void* handler_caller) {
     if (parts_begun == 2) take_backtrace(interrupted_at(context), handler_caller);
     if (parts_begun == 3) report_backtrace(interrupted_at(context), true);
     if (parts_begun == 4) report_backtrace(interrupted_at(context), false);
-    if (parts_begun == 5 && ends) report_outcome(signal, 0);
+    if (parts_begun == 5 && ends) report_outcome(signal, status);
   }
   release_report_lock();
 }
@@ -136,12 +139,30 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
   if (seen == kNobody) {
     const bool ends =
         (before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_DFL;
-    if (owns_report()) report_all(signal, ends, context, __builtin_return_address(0));
+    if (owns_report()) {
+      report_all(signal, 0, ends, context, __builtin_return_address(0));
+      reported_signal = signal;
+    }
     // If the process is about to end, no other report may begin.
     __atomic_store_n(&reporter, ends ? kEnding : kNobody, __ATOMIC_RELEASE);
   }
   reraise(signal, info);
   errno = kept;
+}
+
+// A sanitizer ends the process. If a signal was the reason, it has been reported, but not that it
+// ended the process: the sanitizer's handler runs after ours.
+void on_sanitizer_death() {
+  int seen = kNobody;
+  if (!owns_report() || !become_reporter(static_cast<int>(::syscall(SYS_gettid)), seen)) return;
+  if (reported_signal != 0) {
+    report_crash();
+    report_outcome(reported_signal, 0);
+    release_report_lock();
+  } else {
+    report_all(0, failing_status(), true, nullptr, __builtin_return_address(0));
+  }
+  __atomic_store_n(&reporter, kEnding, __ATOMIC_RELEASE);
 }
 
 void free_signal_stack(void* memory) {
@@ -219,6 +240,7 @@ void watch_signals() {
     signals::set_action(signal, &action, nullptr);
     telltale_keep_handler_v1(signal, &action, &before[signal]);
   }
+  signals::at_sanitizer_death(on_sanitizer_death);
 }
 
 }  // namespace telltale::sampler

@@ -78,6 +78,7 @@ int plan_file(FilePlan& plan, const FileOptions& options) {
   constexpr uint64_t kLeast = 1U << 16;
   plan.rotate_bytes =
       options.rotate_bytes != 0 && options.rotate_bytes < kLeast ? kLeast : options.rotate_bytes;
+  plan.limit_bytes = default_limit_bytes;
   plan.ring_bytes = options.ring_bytes;
   plan.keep_files = options.keep_files;
   plan.follow_fork = options.follow_fork;
@@ -251,6 +252,8 @@ Configuring::Configuring() {
 }
 Configuring::~Configuring() { __atomic_store_n(&configuring, 0, __ATOMIC_RELEASE); }
 void Configuring::reset() { __atomic_store_n(&configuring, 0, __ATOMIC_RELEASE); }
+
+uint64_t default_limit_bytes = 0;
 
 void name_files(FilePlan& plan) {
   char* at = plan.stem;

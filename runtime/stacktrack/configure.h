@@ -26,6 +26,9 @@ int start_sink(Sink& sink, uint32_t cycle);
 // Updates the settings that depend on which sinks are open.
 void settle();
 
+// FilePlan::limit_bytes of files that are opened from now on.
+extern uint64_t default_limit_bytes;
+
 // Opens the sink described by the environment variable TELLTALE_STACKTRACK, if it is set
 // (docs/design/stacktrack-runtime.md).
 void open_from_environment();

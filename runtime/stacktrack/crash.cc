@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "../signals/kept_handlers.h"
+#include "../signals/sanitizer_death.h"
 #include "configure.h"
 #include "emit.h"
 
@@ -49,8 +50,9 @@ void dump() {
   close_file(file);
 }
 
-// Run by the first thread that crashes; the others wait until it is done. The program may have
-// overwritten our memory: a fault in here ends the dump, and the original signal proceeds.
+// Run by the first thread that crashes, or in which a sanitizer ends the process; the others wait
+// until it is done. The program may have overwritten our memory: a fault in here ends the dump, and
+// the original signal proceeds.
 void dump_once() {
   uint32_t nobody = 0;
   if (!__atomic_compare_exchange_n(&dumping, &nobody, thread_id(), false, __ATOMIC_ACQ_REL,
@@ -158,6 +160,7 @@ void dump_on_crash(int sink, const char* path) {
   std::strncpy(dump_path, path, kPathBytes - 1);
   __atomic_store_n(&dump_sink, sink, __ATOMIC_RELEASE);
   for (int i = 0; i < kSignalCount; ++i) install(i);
+  signals::at_sanitizer_death(dump_once);
 }
 
 void watch_cut_files() {

@@ -350,9 +350,8 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
     record(sink, view.stores[i], own, own != nullptr ? &own->streams[i] : nullptr, event);
   }
   if (own != nullptr) push(*own, generation, view.cycle);
-#ifdef TELLTALE_ST_TSAN
-  if (own != nullptr) __tsan_release(static_cast<detail::Thread*>(own));
-#endif
+  if (own != nullptr && __tsan_release != nullptr)
+    __tsan_release(static_cast<detail::Thread*>(own));
 }
 
 }  // namespace

@@ -52,6 +52,8 @@ void take_option(const Word& name, const Word& value, FileOptions& options) {
   } else if (name.is("path")) {
     copy_word(value, path);
     options.path = path;
+  } else if (name.is("size")) {
+    default_limit_bytes = number_of(value);
   } else if (name.is("rotate")) {
     options.rotate_bytes = number_of(value);
   } else if (name.is("keep")) {
@@ -89,16 +91,18 @@ void open_from_environment() {
     at += bytes;
     if (*at == ',') ++at;
   }
-  if (telltale_st_open_v1(&request) != -EEXIST || request.file.path == nullptr) return;
-  // Another program of the same command, or what this process executed before, has the file. This
-  // one gets a derived name in the same folder.
-  char* const name = std::strrchr(path, '/');
-  if (name != nullptr) {
-    name[name == path ? 1 : 0] = 0;
-    request.file.directory = path;
+  if (telltale_st_open_v1(&request) == -EEXIST && request.file.path != nullptr) {
+    // Another program of the same command, or what this process executed before, has the file. This
+    // one gets a derived name in the same folder.
+    char* const name = std::strrchr(path, '/');
+    if (name != nullptr) {
+      name[name == path ? 1 : 0] = 0;
+      request.file.directory = path;
+    }
+    request.file.path = nullptr;
+    telltale_st_open_v1(&request);
   }
-  request.file.path = nullptr;
-  telltale_st_open_v1(&request);
+  default_limit_bytes = 0;  // the program's own files are the program's affair
 }
 
 }  // namespace telltale::st

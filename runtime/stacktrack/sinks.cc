@@ -293,14 +293,15 @@ int make_file(Sink& sink, Store** store) {
   FilePlan& plan = sink.plan;
   int error = 0;
   if (plan.path[0] != 0) {
-    *store = make_store(layout_of(sink), plan.path, plan.ring_bytes, 0, &error);
+    *store = make_store(layout_of(sink), plan.path, plan.ring_bytes, plan.limit_bytes, &error);
     return error;
   }
   char path[kPathBytes];
   constexpr int kTries = 1000;  // files with that name may exist
   for (int attempt = 0; attempt < kTries; ++attempt) {
     if (!numbered_path(plan, ++plan.number, path)) return -ENAMETOOLONG;
-    *store = make_store(layout_of(sink), path, plan.ring_bytes, plan.rotate_bytes, &error);
+    *store = make_store(layout_of(sink), path, plan.ring_bytes,
+                        plan.rotate_bytes != 0 ? plan.rotate_bytes : plan.limit_bytes, &error);
     if (error != -EEXIST) break;
   }
   if (error == 0 && plan.keep_files != 0 && plan.number > plan.keep_files &&
@@ -346,6 +347,8 @@ void announce(uint32_t cycle) {
 }
 
 bool rotate(Sink& sink, const Store& full) {
+  const bool at_limit = sink.plan.rotate_bytes == 0 || sink.plan.path[0] != 0;
+  if (at_limit && __atomic_load_n(&full.cut, __ATOMIC_RELAXED) == 0) return false;
   uint32_t nobody = 0;
   if (!__atomic_compare_exchange_n(&sink.rotating, &nobody, 1, false, __ATOMIC_ACQUIRE,
                                    __ATOMIC_RELAXED))

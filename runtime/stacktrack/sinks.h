@@ -21,6 +21,7 @@ struct FilePlan {
   char path[kPathBytes];       // absolute; empty: by name
   char stem[300];              // <program>_<date>_<time>_<pid>
   uint64_t rotate_bytes;
+  uint64_t limit_bytes;  // of a file that is not rotated: later events are lost; 0: none
   uint64_t ring_bytes;
   uint32_t keep_files;
   uint32_t number;  // of the last file

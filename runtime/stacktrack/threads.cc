@@ -67,9 +67,7 @@ Node* Threads::attach(uint32_t pid, uint32_t tid, bool* inherited) {
   *inherited = node != nullptr;
   if (node == nullptr) node = make_node();
   if (node == nullptr) return nullptr;
-#ifdef TELLTALE_ST_TSAN
-  __tsan_acquire(node);
-#endif
+  if (__tsan_acquire != nullptr) __tsan_acquire(static_cast<detail::Thread*>(node));
   node->number = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
   node->tid = uint64_t{tid} << 32;
   node->head = uint64_t{node->number & 0xffff} << 16 | uint64_t{pid} << 32;

@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "../signals/kept_handlers.h"
+#include "../signals/sanitizer_death.h"
 #include "cells.h"
 #include "snapshot.h"
 #include "state.h"
@@ -69,6 +70,7 @@ void note_crashing_name() {
 
 // Run by the first thread that crashes; the others wait until it is done. The program may have
 // overwritten our memory: a fault in here ends the snapshot, and the original signal proceeds.
+// `info` is null if a sanitizer ends the process, without a signal.
 void crash(int signal, const siginfo_t* info) {
   int nobody = 0;
   if (!__atomic_compare_exchange_n(&crashing, &nobody, sys::tid(), false, __ATOMIC_ACQ_REL,
@@ -77,7 +79,7 @@ void crash(int signal, const siginfo_t* info) {
     return;
   }
   if (__builtin_setjmp(after_fault) == 0) {
-    note_end(signal, info);
+    if (info != nullptr) note_end(signal, info);
     if (thread_state.busy == 0) note_crashing_name();
     if (state.options.mode == Mode::snapshot) write_last_snapshot();
   }
@@ -90,6 +92,8 @@ void on_fatal(int signal, siginfo_t* info, void*) {
   if (state.options.notes_crashes()) crash(signal, info);
   hand_on(signal, info);
 }
+
+void on_sanitizer_death() { crash(0, nullptr); }
 
 // The previous handler runs after ours; for the default action, ending the process is our task.
 void on_snapshot_signal(int signal, siginfo_t* info, void* context) {
@@ -141,6 +145,7 @@ void install_signals() {
     return;
   }
   for (const int signal : kFatal) install(signal, on_fatal);
+  if (state.options.mode == Mode::snapshot) signals::at_sanitizer_death(on_sanitizer_death);
 }
 
 void give_signal_stack() {

@@ -22,9 +22,12 @@ USES_SHARED = program_text("recorders/cases/uses_shared_shop.cc")
 CHECKPOINTS = program_text("recorders/cases/checkpoints.cc")
 
 
+def stacktrack_library():
+    return pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "runtime" / "stacktrack" / "libtelltale_stacktrack.a"
+
+
 def checkpoints():
-    library = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "runtime" / "stacktrack" / "libtelltale_stacktrack.a"
-    return programs.build("g++", f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include", source=CHECKPOINTS, after=(str(library),))
+    return programs.build("g++", f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include", source=CHECKPOINTS, after=(str(stacktrack_library()),))
 
 
 class RunStacktrackTest(unittest.TestCase):
@@ -44,9 +47,8 @@ class RunStacktrackTest(unittest.TestCase):
 
     def test_the_example_server_is_recorded_both_ways(self):
         source = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "examples" / "request_server" / "request_server.cc"
-        library = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "runtime" / "stacktrack" / "libtelltale_stacktrack.a"
         server = programs.build("g++", *programs.CALL_FLAGS, f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include",
-                                source=source.read_text(), after=(str(library),))
+                                source=source.read_text(), after=(str(stacktrack_library()),))
         functions = Recorded(server, 200)
         self.assertIn("200 requests", functions.done.stdout)
         by_name = {name.split("(")[0]: count for name, count in calls(functions.file, prefix="server::").items()}
@@ -68,6 +70,31 @@ class RunStacktrackTest(unittest.TestCase):
                 self.assertEqual((place / "mine.tlg").exists(), bool(words))
                 for file in files:
                     self.assertIn(f"telltale: recorded {file.name} (", done.stderr)
+
+    def test_a_recording_of_checkpoints_has_a_limit(self):
+        source = CHECKPOINTS.replace("i < 4", "i < 20000").replace("sum == 18", "sum > 0")
+        many = programs.build("g++", f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include", source=source, after=(str(stacktrack_library()),))
+        for words in (("-o", "mine.tlg"), ()):
+            with self.subTest(words=words):
+                place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+                done = telltale("run", "--stacktrack", "--size", "512K", *words, "--", many, cwd=place)
+                (file,) = place.glob("*.tlg")
+                self.assertLessEqual(file.stat().st_size, 512 << 10)
+                # Each call has an entry, a value and an exit; main, an entry and an exit.
+                (loss,) = info(file)["problems"]
+                lost = int(re.search(r"lost (\d+) events", loss["message"])[1])
+                self.assertEqual(info(file)["records_by_kind"]["HIT"] + lost, 3 * 20_000 + 2)
+                self.assertIn(f"; {lost} events lost, see `telltale info`", done.stderr)
+                self.assertNotIn("--without", done.stderr)
+        refused = telltale("run", "--stacktrack", "--set", "rotate=64K", "-o", "other.tlg", "--", many, cwd=place)
+        self.assertEqual((refused.returncode, refused.stderr), (2, "telltale: files that are rotated have derived names: leave out -o\n"))
+        self.assertEqual(telltale("run", "--stacktrack", "--set", "rotate=64K", "--", many, cwd=place).returncode, 0)
+        self.assertGreater(len(list(place.glob("*.tlg"))), 10)
+
+    def test_standard_output_is_no_recording(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        done = telltale("run", "-o", "-", "--", self.program, cwd=place)
+        self.assertEqual((done.returncode, list(place.iterdir())), (2, []), done.stderr)
 
     def test_programs_get_the_environment_of_their_caller(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))

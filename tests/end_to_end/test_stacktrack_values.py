@@ -73,6 +73,24 @@ class Values(unittest.TestCase):
                 self.assertEqual([(hit[2], hit[4]) for hit in stacktrack_file.File(path).hits if hit[2] in ("none", "wide")], expected)
 
 
+class ThreadSanitizer(unittest.TestCase):
+    """Of the program alone: the installed library is built without it."""
+
+    @unittest.skipIf(programs.SANITIZED, "the library is built with sanitizers")
+    def test_threads_that_follow_each_other_do_not_race(self):
+        source = programs.SOURCE / "tests/programs/recorders/cases/short_threads.cc"
+        for compiler in ("g++", "clang++-22"):
+            with self.subTest(compiler):
+                program = programs.folder() / f"short-threads-{compiler}"
+                subprocess.run([compiler, "-std=c++17", "-O1", "-g", "-fsanitize=thread", f"-I{programs.SOURCE}/include", source,
+                                programs.STACKTRACK, "-o", program, "-pthread"], check=True, timeout=120)
+                path = programs.new_folder() / "threads.tlg"
+                # ThreadSanitizer needs mappings where it expects them.
+                done = programs.run("stacktrack", program, path=path, before=("setarch", "-R"))
+                self.assertEqual(done.stderr, "")
+                self.assertEqual(len([hit for hit in stacktrack_file.File(path).hits if hit[2] == "step"]), 400)
+
+
 DISABLED = (programs.SOURCE / "tests/programs/recorders/disabled_macros.cc").read_text()
 
 

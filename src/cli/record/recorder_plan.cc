@@ -1,6 +1,8 @@
 #include "cli/record/recorder_plan.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +19,9 @@
 #include "cli/record/child_process.h"
 #include "cli/record/process_end.h"
 #include "cli/record/recorder_settings.h"
+#include "formats/stacktrack/recognise.h"
+#include "formats/stacktrack/records.h"
+#include "formats/stacktrack/wire.h"
 #include "formats/xray/fdr_frames.h"
 #include "formats/xray/records.h"
 #include "formats/xray/side_record.h"
@@ -197,12 +202,22 @@ Result<std::string> stacktrack_settings(const RecorderOptions& options, const fs
         "--xray");
   }
   const bool ring = options.mode == "ring";
+  const bool rotates = std::ranges::any_of(options.settings, [](const std::string& setting) {
+    return setting.starts_with("rotate=") && setting != "rotate=0";
+  });
+  if (rotates && !options.output.empty())
+    return usage_error("files that are rotated have derived names: leave out -o");
+  Result<std::string> size = limited_size(options, folder);
+  if (!size) return std::unexpected(size.error());
+  if (size->empty() && given_size(options).empty() && !rotates)
+    size = std::to_string(ring ? kDefaultRingBytes : kDefaultFileBytes);
+  if (rotates && options.size.empty()) size->clear();
   const std::string path =
       options.output.empty() ? "" : (folder / fs::path(options.output).filename()).string();
   return all_settings(
       RecorderKind::stacktrack, options,
       {{"--output", path.empty() ? "dir" : "path", path.empty() ? folder.string() : path},
-       {"--size", ring ? "ring" : "rotate", options.size.empty() && ring ? "64M" : options.size},
+       {"--size", ring ? "ring" : "size", *size},
        {"--sparse", "clock", number_or_empty(options.sparse)},
        {"--no-fork", "fork", options.no_fork ? "no" : ""}});
 }
@@ -277,9 +292,25 @@ std::vector<std::string> suffixes_of(const fs::path& output, Recorders recorders
   return suffixes;
 }
 
+// As AT_SECURE says it to the recorders in the program.
+bool has_other_rights(const std::string& program) {
+  const std::string path = find_in_path(program);
+  struct stat status{};
+  if (path.empty() || ::stat(path.c_str(), &status) != 0) return false;
+  const bool other_user = (status.st_mode & S_ISUID) != 0 && status.st_uid != ::getuid();
+  const bool other_group = (status.st_mode & S_ISGID) != 0 && status.st_gid != ::getgid();
+  return other_user || other_group ||
+         ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
+}
+
 // Why the recorder has nothing to record, judging by the program's file; empty if it has.
 std::string why_not_recorded(const RecordingHooks& hooks, const std::string& program,
                              Recorders recorders) {
+  if (has_other_rights(program)) {
+    return program +
+           " runs with other rights than its caller (setuid, setgid or capabilities): then "
+           "recorders ignore the environment";
+  }
   if (!recorders.xray)
     return "neither " + program + " nor what it may have started reached a StackTrack checkpoint";
   const bool has_hooks = hooks.xray || hooks.function_calls;
@@ -329,6 +360,14 @@ Result<std::pair<std::string, std::string>> preload_setting(std::string_view lib
   return std::pair("LD_PRELOAD", alone ? *path : *path + ":" + others);
 }
 
+// AddressSanitizer's shared library ends programs in which it is not the first. What it intercepts,
+// the recorder's library passes on.
+std::pair<std::string, std::string> asan_setting() {
+  const char* const others = std::getenv("ASAN_OPTIONS");
+  const std::string ours = "verify_asan_link_order=0";
+  return {"ASAN_OPTIONS", others == nullptr || *others == '\0' ? ours : ours + ":" + others};
+}
+
 // The side record of a recording; empty if there is none, or an unreadable one.
 xray::SideRecord side_record_of(const std::string& path) {
   ProblemLog problems;
@@ -369,6 +408,8 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
     return usage_error(fmt::format("{} is a folder; -o names a file, such as {}", options.output,
                                    (output / "run.xray").string()));
   }
+  if (options.output == "-")
+    return usage_error("a recording is a file, and cannot be written to standard output: -o -");
   if (!options.output.empty() && fs::exists(output, failure))
     return usage_error(options.output + " exists; a recording never overwrites a file");
   plan.folder = folder.string();
@@ -389,8 +430,32 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
     auto preload = preload_setting(kXrayLibrary);
     if (!preload) return std::unexpected(preload.error());
     plan.environment.push_back(*std::move(preload));
+    plan.environment.push_back(asan_setting());
   }
   return plan;
+}
+
+// Events that the recorder of a StackTrack file has counted as lost, in records at its beginning.
+// What a ring replaced is no loss.
+uint64_t stacktrack_loss(Bytes bytes) {
+  const Result<stacktrack::StreamFormat> format = stacktrack::recognise(bytes);
+  if (!format) return 0;
+  constexpr uint64_t kRecords = 64;
+  const uint64_t entry = format->description.entry_size;
+  uint64_t lost = 0;
+  for (uint64_t i = 0; i < kRecords; ++i) {
+    const uint64_t at = format->first_record + i * entry;
+    if (at + entry > bytes.size()) break;
+    const stacktrack::Record record{format->description,
+                                    bytes.subspan(static_cast<size_t>(at), entry), at};
+    if (!record.is(stacktrack::RecordKind::lost)) continue;
+    const auto reason = static_cast<stacktrack::LostReason>(
+        record.number(stacktrack::RecordKind::lost, stacktrack::Role::reason));
+    using enum stacktrack::LostReason;
+    if (reason == no_space || reason == reentered || reason == unfit)
+      lost += record.number(stacktrack::RecordKind::lost, stacktrack::Role::count);
+  }
+  return lost;
 }
 
 LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome) {
@@ -398,7 +463,9 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
   for (const std::string& name : new_recordings(plan)) {
     const fs::path path = fs::path(plan.folder) / name;
     std::error_code failure;
-    LeftFile file{fs::proximate(path, failure).string(), fs::file_size(path, failure), {}};
+    LeftFile file{.path = fs::proximate(path, failure).string(),
+                  .bytes = fs::file_size(path, failure),
+                  .note = {}};
     const Result<InputFile> input = InputFile::open(path.string());
     const auto header = input ? xray::read_file_header(input->bytes())
                               : Result<xray::FileHeader>(std::unexpected(input.error()));
@@ -417,6 +484,9 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
                                   ? ""
                                   : ": the file may not grow further, see --size, --min and "
                                     "--mode ring");
+    if (const uint64_t lost = input && !header ? stacktrack_loss(input->bytes()) : 0; lost != 0)
+      file.note = counted(lost, "event") + " lost, see `telltale info`, --size and --mode ring";
+    file.is_xray = header.has_value();
     if (runs)
       file.note += file.note.empty() ? "its process still runs" : "; its process still runs";
     left.files.push_back(std::move(file));

@@ -54,6 +54,7 @@ struct LeftFile {
   std::string path;  // as the user would write it
   uint64_t bytes = 0;
   std::string note;  // "12 events lost", "its process still runs"; empty: neither
+  bool is_xray = false;
 };
 
 // Errors: usage, for options that exclude each other or do not apply to this recorder; io, if the

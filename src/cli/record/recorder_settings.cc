@@ -136,6 +136,7 @@ constexpr auto kXray = std::to_array<Setting>({
 constexpr auto kStacktrack = std::to_array<Setting>({
     {"dir", is_path, "a path of at most 1023 bytes"},
     {"path", is_path, "a path of at most 1023 bytes"},
+    {"size", is_size_or_none, "a number of bytes, such as 500K, 64M or 4G"},
     {"rotate", is_size_or_none, "a number of bytes, such as 500K, 64M or 4G"},
     {"keep", [](std::string_view text) { return is_number(text, 0, UINT32_MAX); }, "a number"},
     {"ring", is_size_or_none, "a number of bytes, such as 500K, 64M or 4G"},

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,6 +50,14 @@ void say(const std::string& text) { fmt::print(stderr, "telltale: {}\n", visible
 
 std::string show_seconds(double seconds) { return show_duration(seconds * 1e9); }
 
+// Recorders need some room to begin.
+constexpr uint64_t kLeastBytes = uint64_t{256} << 10;
+uint64_t bytes_available(const std::string& folder) {
+  std::error_code failure;
+  const std::filesystem::space_info space = std::filesystem::space(folder, failure);
+  return failure ? kLeastBytes : space.available;
+}
+
 // Names the recordings, or says why there are none.
 void report_files(const LeftFiles& left, const RecorderPlan& plan) {
   for (const LeftFile& file : left.files) {
@@ -57,7 +66,8 @@ void report_files(const LeftFiles& left, const RecorderPlan& plan) {
   }
   if (!left.files.empty()) {
     std::vector<std::string> paths;
-    for (const LeftFile& file : left.files) paths.push_back(file.path);
+    for (const LeftFile& file : left.files)
+      if (file.is_xray) paths.push_back(file.path);  // the options that they name are for XRay
     for (const std::string& hint : volume_hints(paths)) say(hint);
     return;
   }
@@ -65,6 +75,9 @@ void report_files(const LeftFiles& left, const RecorderPlan& plan) {
     say(fmt::format(
         "nothing was recorded: --min, --depth or --threads left out {}",
         left.left_out == 1 ? "the only event" : fmt::format("all {} events", left.left_out)));
+  } else if (const uint64_t available = bytes_available(plan.folder); available < kLeastBytes) {
+    say(fmt::format("nothing was recorded: {} has {} free", plan.folder,
+                    counted(available, "byte")));
   } else {
     say("nothing was recorded: " + plan.why_nothing);
   }

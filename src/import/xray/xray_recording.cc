@@ -207,7 +207,7 @@ class XrayRecording::Builder {
 };
 
 bool is_same_counter(uint64_t one_hz, uint64_t other_hz) {
-  constexpr uint64_t kLeast = 5000;  // times the difference
+  constexpr uint64_t kLeast = 1000;  // times the difference
   const auto [least, most] = std::minmax(one_hz, other_hz);
   return one_hz == other_hz || most - least <= least / kLeast;
 }

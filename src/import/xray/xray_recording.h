@@ -28,8 +28,8 @@
 
 namespace telltale {
 
-// Whether two frequencies are probably measurements of the same counter: within 200 parts in a
-// million, as recorders measure it in a few milliseconds. Converting each file's ticks with its own
+// Whether two frequencies are probably measurements of the same counter: within one thousandth, as
+// recorders measure it in a millisecond. Converting each file's ticks with its own
 // frequency would move the files against each other, by a second after ten days of uptime.
 bool is_same_counter(uint64_t one_hz, uint64_t other_hz);
 

@@ -363,8 +363,8 @@ TEST(XrayRecording, FilesOfOneCounterShareAFrequency) {
   const std::string first = file(1'000'000'000, 100'000'000'000);
   for (const auto& [frequency, is_same] : {std::pair<uint64_t, bool>{1'000'010'000, true},
                                            {999'990'000, true},
-                                           {1'000'200'000, true},
-                                           {1'000'201'000, false}}) {
+                                           {1'001'000'000, true},
+                                           {1'001'001'000, false}}) {
     const std::string second = file(frequency, 100'000'000'100);
     std::vector<InputFile> inputs;
     inputs.push_back(InputFile::from_memory("a", as_bytes(first)));
