@@ -103,6 +103,22 @@ class ProgramBlocks(SamplerCase):
                             self.assertEqual(self.line(functions, "in_both", "sink += 6;"), "yes")
                             self.assertEqual(self.line(functions, "in_both", "sink += 4;"), "maybe")
 
+    def test_lines_that_only_a_copy_has_that_did_not_run(self):
+        source = CASES / "copies.c"
+        text = source.read_text().splitlines()
+        first, last = (number for number, line in enumerate(text, 1) if line.startswith("int pick") or line.startswith("static void never"))
+        for release in RELEASES:
+            with self.subTest(release=release):
+                functions = self.functions(self.build("cc_pt.schema", "-O1", release=release, source=source))
+                self.assertEqual(functions["pick"]["ran"], "no")  # the function itself
+                answers = {}
+                for line in (line for function in functions.values() for line in function["lines"]):
+                    answers.setdefault(line["line"], set()).add(line["ran"])
+                self.assertEqual(answers[text.index("}", first) + 1], {"maybe"})
+                # In one copy, or in the other.
+                self.assertEqual([number for number in answers if first <= number < last and answers[number] == {"no"}], [])
+                self.assertEqual(answers[last], {"no"})
+
     def test_constructors_ran_before_main(self):
         for release in RELEASES:
             for level in ("-O0", "-O1"):

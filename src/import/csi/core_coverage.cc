@@ -230,8 +230,12 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
       if (fitting.size() == 1) add_frame(frame, *fitting.front());
     }
   }
-  add_program_blocks(core, stacks, modules, threads, flags, all);
-  std::ranges::for_each(all, finish);
+  const auto uncertain = add_program_blocks(core, stacks, modules, threads, flags, all);
+  for (FunctionCoverage& function : all) {
+    finish(function);
+    for (auto& [place, ran] : function.lines)
+      if (ran == Ran::no && uncertain.contains(place)) ran = Ran::maybe;
+  }
   sort_rows(all, {}, &FunctionCoverage::function);
   return all;
 }

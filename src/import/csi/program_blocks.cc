@@ -138,12 +138,12 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
   }
 }
 
-void add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
-                        const std::map<std::string, ModulePaths>& modules,
-                        const std::vector<ThreadPaths>& threads,
-                        const std::vector<FlaggedRecord>& flags,
-                        std::vector<FunctionCoverage>& functions) {
-  if (!has_flows(modules)) return;
+std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
+                                                 const std::map<std::string, ModulePaths>& modules,
+                                                 const std::vector<ThreadPaths>& threads,
+                                                 const std::vector<FlaggedRecord>& flags,
+                                                 std::vector<FunctionCoverage>& functions) {
+  if (!has_flows(modules)) return {};
   const FlowFunctions flow = functions_of(core, stacks, modules);
   FlowEvidence evidence(flow, modules);
   evidence.add_flags(flags);
@@ -153,10 +153,12 @@ void add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
 
   using Key = std::tuple<std::string, std::string, std::string>;  // module, symbol, file
   std::map<Key, FunctionCoverage> answers;
+  LinesOfCopies lines;
   for (size_t f = 0; f < flow.functions().size(); ++f) {
     const FlowFunction& function = flow.functions()[f];
     FunctionCoverage& of = answers[{function.module, function.symbol, function.file}];
     const bool is_first = of.blocks.empty();
+    lines.add(*function.copies.front(), ran.functions[f]);
     add_answers(blocks_of(*function.copies.front(), ran.functions[f]), is_first, of);
     of.function = demangle(function.symbol);
     of.linkage_name = function.symbol;
@@ -172,6 +174,7 @@ void add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
     answers.erase(found);
   }
   for (auto& [key, function] : answers) functions.push_back(std::move(function));
+  return lines.uncertain();
 }
 
 }  // namespace telltale

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "import/csi/flow_evidence.h"
 #include "import/csi/flow_functions.h"
 #include "import/csi/frame_decoder.h"
+#include "import/csi/lines_of_copies.h"
 #include "import/stack_paths.h"
 #include "program/core_file.h"
 #include "program/core_stacks.h"
@@ -27,11 +29,12 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
 
 // What certainly ran, certainly did not, or may have run, of all functions that say which blocks
 // and calls they have: by stacks, paths and flags together. Adds it to `functions`, which has those
-// with coverage; others are appended.
-void add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
-                        const std::map<std::string, ModulePaths>& modules,
-                        const std::vector<ThreadPaths>& threads,
-                        const std::vector<FlaggedRecord>& flags,
-                        std::vector<FunctionCoverage>& functions);
+// with coverage; others are appended. Returns the lines of which no block may have run, but which
+// may have run all the same (LinesOfCopies).
+std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
+                                                 const std::map<std::string, ModulePaths>& modules,
+                                                 const std::vector<ThreadPaths>& threads,
+                                                 const std::vector<FlaggedRecord>& flags,
+                                                 std::vector<FunctionCoverage>& functions);
 
 }  // namespace telltale
