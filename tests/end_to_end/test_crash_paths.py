@@ -56,6 +56,19 @@ class CrashPaths(SamplerCase):
         self.assertLess(self.file.stat().st_size, 12_000)
         self.assertEqual(stat.S_IMODE(self.file.stat().st_mode), 0o600)
 
+    def test_a_call_without_a_line(self):
+        """A merged call has neither line nor file: the frame has the line of the block before."""
+        source = SOURCE_DIR / "tests/programs/csi/cases/merged_calls.c"
+        line_before = next(number for number, text in enumerate(source.read_text().splitlines(), 1) if "if (sum > 5)" in text)
+        for release in RELEASES:
+            with self.subTest(release=release):
+                program = build(self.path("merged"), release, "--trace=pt.schema", "-silent", "-O1", "-g", source)
+                self.crash("x", program)
+                frames = {frame["function"]: frame for frame in traced_frames(paths(self.file, "--program", program))}
+                self.assertEqual((frames["find"]["file"], frames["find"]["line"]), (str(source), line_before))
+                text = run(TELLTALE, "paths", self.file, "--program", program, "--function", "find").stdout
+                self.assertRegex(text, rf"(?m)^ +{line_before} +if \(sum > 5\) {{ +<- here$")
+
     def test_abort_and_a_sent_signal(self):
         for how, number in (("abort", signal.SIGABRT), ("kill", signal.SIGQUIT)):
             with self.subTest(how):

@@ -122,6 +122,30 @@ bool has_left_entry(const FramePaths& frame) {
          !frame.decoded.front().history.readings.empty();
 }
 
+// A call that stands for equal calls of several lines has no line in debug information, and then no
+// file either. The function's file is known; its line is that of the block before, if the way there
+// is known. What lines the block has itself may be behind the call.
+void place_by_path(FramePaths& frame) {
+  if (!frame.file.empty() || frame.decoded.size() != 1) return;
+  const PathGraph& graph = *frame.decoded.front().graph;
+  if (graph.scopes.empty()) return;
+  frame.file = graph.scopes.front().file;
+  const auto& readings = frame.decoded.front().history.readings;
+  if (frame.line != 0 || readings.size() != 1) return;
+  const auto is_own = [](const PathGraph::Place& place) {
+    return place.scope == 0 && place.line != 0;
+  };
+  const auto& partial = readings.front().partial;
+  for (size_t i = partial.empty() ? 0 : partial.size() - 1; i-- > 0 && frame.line == 0;) {
+    const auto& places = graph.blocks[partial[i]].places;
+    const auto last = std::find_if(places.rbegin(), places.rend(), is_own);
+    if (last != places.rend()) frame.line = last->line;
+  }
+  if (!frame.innermost_file.empty()) return;
+  frame.innermost_file = frame.file;
+  frame.innermost_line = frame.line;
+}
+
 // Joins the frames of stacks with the graphs of their functions.
 class FrameDecoder {
  public:
@@ -376,6 +400,7 @@ std::vector<FramePaths> decode_stack(const ThreadStack& stack, const PathGraphs&
     decoded.push_back(
         decoder.decode_frame(frame, std::span(stack.frames).subspan(first_inner, i - first_inner)));
     decoded.back().number = i;
+    place_by_path(decoded.back());
     if (!same_place) was_called = !frame.interrupted;
     const auto module = modules.find(frame.module);
     if (module != modules.end() && (was_called || has_left_entry(decoded.back())))
