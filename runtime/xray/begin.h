@@ -19,4 +19,7 @@ void begin_from_hook();
 // begin_from_hook() if this is a forked child that has not begun.
 void begin_if_forked();
 
+// Arranges that the thread's end is noticed.
+void watch_thread_end();
+
 }  // namespace telltale::recorder

@@ -36,6 +36,10 @@ uint64_t now() { return state.clock == ClockKind::monotonic ? monotonic_now() : 
 OpenCalls* open_calls() {
   if (thread_state.open_calls == nullptr) {
     thread_state.open_calls = static_cast<OpenCalls*>(sys::map_private(sizeof(OpenCalls)));
+    const uint32_t busy_before = thread_state.busy;  // libc may allocate
+    thread_state.busy = 1;
+    watch_thread_end();
+    thread_state.busy = busy_before;
     thread_state.waited_ns = waited_ns();
     if (thread_state.open_calls != nullptr) thread_state.open_calls->epoch = state.epoch;
   }
@@ -260,6 +264,14 @@ void filtered_called_exit(uint32_t function, uint64_t place) {
     if (call != nullptr) place = call->stack;
   }
   leave_filtered(function, place, FunctionAction::exit);
+}
+
+void decide_open_calls(bool ends) {
+  OpenCalls* const open = thread_state.open_calls;
+  if (open == nullptr || open->busy || open->epoch != state.epoch) return;
+  const Bookkeeping bookkeeping(*open);
+  record_pending(*open, now());
+  while (ends && open->depth != 0) drop_innermost(*open);
 }
 
 void forget_open_calls() {

@@ -145,13 +145,6 @@ bool sampled_out() {
   return state.threads_seen++ % state.options.thread_every != 0;
 }
 
-// Arranges that the thread's end is detected.
-void watch_thread_end() {
-  if (state.options.notes_crashes()) give_signal_stack();
-  if (state.thread_key >= 0)
-    pthread_setspecific(static_cast<pthread_key_t>(state.thread_key), &thread_state);
-}
-
 // How many microseconds of the time between the thread's last event and this one, which happens
 // now, it did not run: what its processor clock has lacked since it was last read. All short waits
 // since then count for this gap; the reader knows the gap and limits it. 0: no gap, or no wait.
@@ -362,6 +355,12 @@ TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_typed(size_t 
   event.payload_bytes = bytes;
   event.type = static_cast<uint16_t>(type);
   append_blocked(event);
+}
+
+void watch_thread_end() {
+  if (state.options.notes_crashes()) give_signal_stack();
+  if (state.thread_key >= 0)
+    pthread_setspecific(static_cast<pthread_key_t>(state.thread_key), &thread_state);
 }
 
 }  // namespace telltale::recorder

@@ -59,6 +59,7 @@ void say(const char* what) {
 void on_thread_end(void*) {
   if (state.fork_mark->alive == 0) return;
   const sys::BlockSignals blocked;
+  decide_open_calls(true);
   thread_state.busy = 1;
   note_thread_name();
   Control* const control = thread_state.current;
@@ -240,6 +241,7 @@ __attribute__((constructor(101))) void start_by_environment() {
 __attribute__((destructor(101))) void end_by_exit() {
   if (!state.recording || state.fork_mark->alive == 0) return;
   const sys::BlockSignals blocked;
+  decide_open_calls(false);
   const uint32_t busy_before = thread_state.busy;
   thread_state.busy = 1;
   finish_files(true);

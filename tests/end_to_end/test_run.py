@@ -30,6 +30,24 @@ def checkpoints():
     return programs.build("g++", f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include", source=CHECKPOINTS, after=(str(stacktrack_library()),))
 
 
+class ThreadsThatEndInCalls(unittest.TestCase):
+    def test_short_calls_are_left_out_and_others_recorded(self):
+        source = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "tests/programs/recorders/cases/ends_threads.c"
+        for compiler, flag in (("gcc", "-finstrument-functions"), ("clang-22", "-fxray-instrument")):
+            if shutil.which(compiler) is None:
+                continue
+            with self.subTest(compiler):
+                place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+                more = ["-fxray-instruction-threshold=1"] if "xray" in flag else []
+                subprocess.run([compiler, "-g", "-O1", flag, *more, "-pthread", source, "-o", place / "program"], check=True, timeout=60)
+                telltale("run", "--min", "1ms", "-o", "kept.xray", "--", "./program", cwd=place)
+                unfinished = {name: row["unfinished"] for name, row in top(place / "kept.xray").items() if name in ("deep", "work")}
+                self.assertEqual(unfinished, {"deep": 120, "work": 20})
+                # 20 times six of deep and one of work, and both events of main.
+                done = telltale("run", "--min", "100s", "-o", "none.xray", "--", "./program", cwd=place)
+                self.assertIn("left out all 142 events", done.stderr)
+
+
 class RunStacktrackTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -25,7 +25,9 @@ ALLOWED = {"syscall", "mmap", "madvise", "fstat", "clock_gettime", "__errno_loca
            "__udivti3", "__divti3", "_GLOBAL_OFFSET_TABLE_", "__stack_chk_fail", "__dso_handle", "__cxa_finalize", "__gmon_start__",
            "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable",
            # Only when the program itself sets a handler (runtime/signals).
-           "ssignal", "__sigaction", "__interceptor_sigaction", "__interceptor_signal"}
+           "ssignal", "__sigaction", "__interceptor_sigaction", "__interceptor_signal",
+           # Weak: in programs with a sanitizer.
+           "__sanitizer_set_death_callback", "__tsan_acquire", "__tsan_release"}
 
 
 def run(*command, **environment):
