@@ -26,6 +26,7 @@ struct FdrPlace {
   const std::string& file_name;
   uint64_t end = 0;                 // one past the last record
   uint64_t limit_tsc = UINT64_MAX;  // start of the thread's next buffer
+  bool follows_other_file = false;  // the events before are those of another file
 };
 
 // One FDR buffer. `floor_tsc`: lower bound for the times of events.
@@ -130,7 +131,8 @@ class FdrToEvents {
   [[nodiscard]] Ticks now() const { return scale_(latest_tsc()); }
 
   void set_time(const xray::FdrRecord& record, uint64_t tsc) {
-    if (tsc < (timed_ ? std::max(tsc_, floor_) : floor_)) {
+    // A signal handler's buffer may begin before the last event of the one that it interrupted.
+    if ((timed_ || place_.follows_other_file) && tsc < std::max(tsc_, floor_)) {
       floor_ = std::max(tsc_, floor_);
       problems_.add({Problem::Kind::oddity, record.offset, file_name_,
                      std::string(xray::record_name(record.payload)),

@@ -138,6 +138,7 @@ class XrayRecording {
         0;           // latest emitted time on the file's clock: a lower bound for later events
     Ticks pace = 0;  // of a sparse clock
     uint64_t limit_tsc = 0;  // when the next chunk begins, on the file's clock
+    bool follows_other_file = false;
     uint64_t estimated = 0;  // call records without their own time
   };
   // Of a file that is not adapted(), or of any.
@@ -178,7 +179,9 @@ void XrayRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& pr
   Progress progress;
   for (size_t i = chunks.shard_starts[shard]; i < chunks.shard_starts[shard + 1]; ++i) {
     const Chunk& chunk = chunks.chunks[i];
-    if (i != chunks.shard_starts[shard] && chunks.chunks[i - 1].file != chunk.file) {
+    progress.follows_other_file =
+        i != chunks.shard_starts[shard] && chunks.chunks[i - 1].file != chunk.file;
+    if (progress.follows_other_file) {
       progress.pace = 0;
       progress.latest_tsc = on_clock_of(chunk.file, chunks.chunks[i - 1].file, progress.latest_tsc);
     }
@@ -208,7 +211,8 @@ void XrayRecording::play_chunk(const Chunk& chunk, Progress& progress, Sink& sin
                        .header = file.header,
                        .file_name = file.input.name(),
                        .end = chunk.end,
-                       .limit_tsc = progress.limit_tsc};
+                       .limit_tsc = progress.limit_tsc,
+                       .follows_other_file = progress.follows_other_file};
   FdrToEvents<Sink, Scale> visitor(sink, scale, place, progress.latest_tsc, problems);
   if (chunk.inside_buffer) visitor.start_at(chunk.start_tsc);
   const auto walk = [&] {
