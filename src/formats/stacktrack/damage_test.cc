@@ -113,6 +113,12 @@ TEST(StacktrackCheck, NamesWhatIsWrong) {
   const auto begun = [] { return StacktrackBuilder(false).prologue().at(1); };
   const auto with_scope = [&] { return begun().scope(1, Style::function, 1, 0, 0, "f"); };
   EXPECT_EQ(first_of(begun().hit(1, 1, 1)), std::pair(Kind::missing_scope, uint64_t{1}));
+  EXPECT_EQ(first_of(begun().at(1).hit(1, 1, 1).at(2).scope(1, Style::function, 1, 0, 0, "f")),
+            std::pair(Kind::missing_scope, uint64_t{1}));
+  // As in a file that was not closed.
+  const std::string unordered =
+      begun().at(2).hit(1, 1, 1).at(1).scope(1, Style::function, 1, 0, 0, "f").bytes();
+  EXPECT_TRUE(verify_stream(as_bytes(unordered), *recognise(as_bytes(unordered))).valid());
   EXPECT_EQ(first_of(begun().scope(1, Style::function, 1, 0, 9, "f")),
             std::pair(Kind::missing_file, uint64_t{1}));
   EXPECT_EQ(first_of(begun().property(1, 0, 0, "a=b")), std::pair(Kind::missing_file, uint64_t{1}));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
@@ -58,7 +60,10 @@ class Verifier {
       violate(Kind::unfinished_info, head, "the end of its text is missing");
     });
     for (const Wanted& wanted : wanted_) {
-      if (!known_.contains(wanted.key)) missing(wanted.record, wanted.key);
+      const auto known = known_.find(wanted.key);
+      if (known == known_.end() ||
+          (!context_is_anywhere_ && known->second > wanted.record.sequence()))
+        missing(wanted.record, wanted.key);
     }
     return std::move(verdict_);
   }
@@ -135,26 +140,28 @@ class Verifier {
     if (record.is(RecordKind::hit)) {
       want(record, {false, record.pid(), record.number(RecordKind::hit, Role::scope_index)});
     } else if (record.is(RecordKind::source_location)) {
-      known_.insert(
-          {false, record.pid(), record.number(RecordKind::source_location, Role::scope_index)});
+      know(record,
+           {false, record.pid(), record.number(RecordKind::source_location, Role::scope_index)});
       const uint64_t file = record.number(RecordKind::source_location, Role::file_number);
       if (file != 0) want(record, {true, record.pid(), file});
     } else if (record.is(RecordKind::file_location)) {
-      known_.insert(
-          {true, record.pid(), record.number(RecordKind::file_location, Role::file_number)});
+      know(record,
+           {true, record.pid(), record.number(RecordKind::file_location, Role::file_number)});
     } else if (record.is(RecordKind::file_property)) {
       want(record,
            {true, record.pid(), record.number(RecordKind::file_property, Role::file_number)});
     }
   }
 
+  void know(const Record& record, const Key& key) {
+    const auto [known, is_new] = known_.try_emplace(key, record.sequence());
+    if (!is_new) known->second = std::min(known->second, record.sequence());
+  }
+  // A file that its recorder did not close is not in the order of sequence numbers.
   void want(const Record& record, const Key& key) {
     if (known_.contains(key)) return;
-    if (!context_is_anywhere_) {
-      missing(record, key);
-    } else if (wanted_keys_.insert(key).second) {
-      wanted_.push_back({key, record});  // the first of each is enough
-    }
+    // Anywhere, the first of each is enough.
+    if (!context_is_anywhere_ || wanted_keys_.insert(key).second) wanted_.push_back({key, record});
   }
   void missing(const Record& record, const Key& key) {
     violate(key.file ? Kind::missing_file : Kind::missing_scope, record,
@@ -168,7 +175,7 @@ class Verifier {
   bool begun_ = false;
   RingFilter ring_;
   InfoAssembler texts_;
-  std::set<Key> known_;
+  std::map<Key, uint64_t> known_;  // the lowest sequence number of what defines it
   std::set<Key> wanted_keys_;
   std::vector<Wanted> wanted_;
   std::set<uint64_t> dropped_;  // offsets of records that were not selected

@@ -24,7 +24,8 @@ struct Violation {
     wrong_prologue,     // one that disagrees with the layout
     orphan_info,        // INFO without its record
     unfinished_info,    // INFO_END is missing
-    missing_scope,      // a HIT whose SLOC was not posted before it (wide layout: anywhere)
+    missing_scope,      // a HIT without a SLOC of a lower or the same sequence number (wide layout:
+                        // anywhere)
     missing_file,       // an SLOC or FPROPERTY whose FLOC was not posted
   };
   static constexpr size_t kKinds = 11;
