@@ -48,11 +48,16 @@ Result<std::vector<InputFile>> open_inputs(const OpenOptions& options) {
 Result<std::unique_ptr<const Recording>> open_recording(std::vector<InputFile> inputs,
                                                         const OpenOptions& options) {
   const FormatDescriptor* format = nullptr;
+  std::string first;
   for (const InputFile& input : inputs) {
     const Result<const FormatDescriptor*> found = find_format(input, options);
     if (!found) return std::unexpected(found.error());
-    if (format != nullptr && *found != format)
-      return usage_error(input.name() + " is of another format than the files before it");
+    if (format != nullptr && *found != format) {
+      return usage_error(
+          fmt::format("{} and {} are of different formats, {} and {}: give files of one", first,
+                      input.name(), format->name, (*found)->name));
+    }
+    if (format == nullptr) first = input.name();
     format = *found;
   }
   if (format == nullptr) return usage_error("no recording was given");

@@ -130,7 +130,7 @@ TEST_F(ToyFormat, OtherFormatsAreNotMixedWithIt) {
   const std::string report =
       std::string(testing::kSourceFolder) + "/tests/golden/sampler/all_schemes.report";
   EXPECT_EQ(run({"info", log, report}), 2);
-  EXPECT_THAT(complaints_, HasSubstr("is of another format than the files before it"));
+  EXPECT_THAT(complaints_, HasSubstr("are of different formats"));
   EXPECT_EQ(run({"convert", "--to", "toy", "-o", "-", report}), 2);
   EXPECT_EQ(complaints_,
             "telltale: a feedback report cannot be written as toy; its recording formats are "

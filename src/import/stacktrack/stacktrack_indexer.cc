@@ -34,10 +34,12 @@ std::string loss_text(uint64_t reason, uint64_t count) {
       "events, overwritten by later ones in the ring",
       "events made inside the recorder itself",
       "events with an id that does not fit the layout",
-      "ends of texts that are too long for a record",
+      "ends of texts",
       "names and locations of checkpoints, for lack of space"};
   if (reason == 0 || reason > kTexts.size())
     return fmt::format("the recorder lost {} for reason {}", counted(count, "event"), reason);
+  if (reason == static_cast<uint64_t>(stacktrack::LostReason::cut_text))
+    return "the recorder truncated " + counted(count, "text");
   return fmt::format("the recorder lost {} {}", count, kTexts[reason - 1]);
 }
 
