@@ -250,6 +250,7 @@ class Coverage {
         llvm::Constant::getNullValue(type), name);
     if (function_.hasLocalLinkage()) global->setLinkage(llvm::GlobalValue::InternalLinkage);
     tell_crash_handler();
+    global->setSection(csi::kCoverageSection);
     if (is_shared) global->setComdat(function_.getComdat());
     if (!global->hasLocalLinkage()) global->setVisibility(llvm::GlobalValue::HiddenVisibility);
     global->setDSOLocal(true);

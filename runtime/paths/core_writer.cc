@@ -16,6 +16,9 @@
 extern "C" __attribute__((weak)) void* __libc_stack_end;
 // A module with flags of coverage defines it.
 extern "C" __attribute__((weak, visibility("hidden"))) const char telltale_paths_coverage_v1;
+// The flags.
+extern "C" __attribute__((weak, visibility("hidden"))) const char __start_telltale_coverage[];
+extern "C" __attribute__((weak, visibility("hidden"))) const char __stop_telltale_coverage[];
 // NOLINTEND
 
 namespace telltale::paths {
@@ -27,7 +30,7 @@ constexpr uint64_t kBelowStackPointer = 4096;
 // The innermost bytes of a stack that are kept beside these.
 constexpr uint64_t kCrashedStackBytes = 128 * 1024;
 constexpr uint64_t kOtherStackBytes = 16 * 1024;
-// Coverage: programs with more data than this get none.
+// Coverage: of programs with more data than this, the flags alone.
 constexpr uint64_t kMostDataBytes = uint64_t{16} << 20U;
 constexpr size_t kMostNameBytes = 256;
 constexpr size_t kMostSegments = 4096;
@@ -145,7 +148,11 @@ void add_program(const File& memory) {
     if (all[i].p_type == PT_PHDR) bias = headers - all[i].p_vaddr;
     if (all[i].p_type == PT_LOAD && (all[i].p_flags & PF_W) != 0) data_bytes += all[i].p_memsz;
   }
-  const bool adds_data = &telltale_paths_coverage_v1 != nullptr && data_bytes <= kMostDataBytes;
+  const bool has_flags = &telltale_paths_coverage_v1 != nullptr;
+  const bool adds_data = has_flags && data_bytes <= kMostDataBytes;
+  if (has_flags && !adds_data && __start_telltale_coverage != nullptr)
+    add_segment(reinterpret_cast<uint64_t>(__start_telltale_coverage),
+                static_cast<uint64_t>(__stop_telltale_coverage - __start_telltale_coverage));
   for (uint64_t i = 0; i < count; ++i) {
     const uint64_t begin = all[i].p_vaddr + bias;
     if (adds_data && all[i].p_type == PT_LOAD && (all[i].p_flags & PF_W) != 0)

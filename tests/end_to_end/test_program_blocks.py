@@ -150,6 +150,19 @@ class ProgramBlocks(SamplerCase):
         yes, no, maybe = (f"{100 * ran.count(answer) / len(ran):.1f} %" for answer in ("yes", "no", "maybe"))
         self.assertEqual(shares, f"{len(ran)} blocks: {yes} ran, {no} did not run, {maybe} may have run")
 
+    def test_path_files_of_programs_with_much_data_have_the_flags(self):
+        for release, words in zip(RELEASES, ((), ("-fsanitize=thread",))):
+            with self.subTest(release=release, words=words):
+                program = self.build("*;{BBC}\n", "-O0", *words, CASES / "large_data.c", release=release)
+                file = self.path("paths")
+                file.unlink(missing_ok=True)
+                # ThreadSanitizer needs mappings where it expects them.
+                run("setarch", "-R", program, "x", env={"TELLTALE_PATHS": str(file)})
+                self.assertLess(file.stat().st_size, 100_000)
+                done = run(TELLTALE, "coverage", file, "--program", program, "--json")
+                answers = {function["function"]: function["ran"] for function in json.loads(done.stdout)["functions"]}
+                self.assertEqual([answers[name] for name in ("chosen", "in_both", "other")], ["yes", "yes", "no"])
+
     def test_other_code_may_call_functions_that_are_not_local(self):
         other = self.path("other.o")
         self.assertEqual(run("cc", "-c", CASES / "other_code.c", "-o", other).returncode, 0)

@@ -14,6 +14,9 @@ namespace telltale::csi {
 
 inline constexpr const char* kPathSection = ".debug_PT";
 inline constexpr const char* kRecordSection = ".debug_telltale_paths";
+// The flags of coverage, so that they are in one place. Linkers define symbols of its beginning and
+// end: __start_telltale_coverage, __stop_telltale_coverage.
+inline constexpr const char* kCoverageSection = "telltale_coverage";
 
 enum class RecordKind : std::uint8_t {
   // u64 key; u64 offset of the function's entry in .debug_PT; text lines up to the end.
