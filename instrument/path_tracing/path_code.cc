@@ -214,11 +214,15 @@ class PathCode {
       variable->setAlignment(llvm::Align(8));
       return variable;
     };
+    // Optimisers that run later replace the declaration of a variable of a simple type by values at
+    // some places, if all its accesses are assembly.
+    llvm::Type* const scalar =
+        traced_.optimised_later ? static_cast<llvm::Type*>(llvm::StructType::get(word_)) : word_;
     if (has_ring_) {
       array_ = allocate(ring_, csi::kVariableNames.array);
-      index_ = allocate(word_, csi::kVariableNames.index);
+      index_ = allocate(scalar, csi::kVariableNames.index);
     }
-    if (has_variables_ && !has_sum_in_ring()) sum_ = allocate(word_, csi::kVariableNames.sum);
+    if (has_variables_ && !has_sum_in_ring()) sum_ = allocate(scalar, csi::kVariableNames.sum);
     // After the function's own variables.
     builder.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());

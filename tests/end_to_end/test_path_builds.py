@@ -6,6 +6,7 @@ import shutil
 import struct
 import unittest
 
+import debian_sources
 from path_sections import Records, parse_entries
 from program_text import program_text
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, compile_with, other_warnings, run, section
@@ -107,6 +108,21 @@ class Builds(SamplerCase):
                 names, records = self.look_at(program)
                 self.assertIn("_Z5otheri", names)
                 self.assertTrue(records.positions)
+
+    def test_variables_have_one_place_after_link_time_optimisation(self):
+        """Optimisers that run later must not declare a variable in a part of its function only."""
+        try:
+            sources = debian_sources.unpacked("bzip2")
+        except debian_sources.NotThere as why:
+            self.skipTest(str(why))
+        files = [sources / f"{name}.c" for name in ("blocksort", "bzip2", "bzlib", "compress", "crctable", "decompress", "huffman", "randtable")]
+        for release in RELEASES:
+            with self.subTest(release=release):
+                program = self.trace(release, "-silent", "-w", "-O2", "-flto", "-g", "-D_FILE_OFFSET_BITS=64", *files)
+                described = run("readelf", "-W", "--debug-dump=info", program).stdout.split("(DW_TAG_")
+                variables = [each for each in described if each.startswith("variable") and re.search(r"DW_AT_name.*__PT_", each)]
+                self.assertGreater(len(variables), 30)
+                self.assertEqual([each for each in variables if "location list" in each], [])
 
     def test_coroutines(self):
         for release in RELEASES:
