@@ -153,8 +153,15 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
 // A sanitizer ends the process. If a signal was the reason, it has been reported, but not that it
 // ended the process: the sanitizer's handler runs after ours.
 void on_sanitizer_death() {
+  const int self = static_cast<int>(::syscall(SYS_gettid));
   int seen = kNobody;
-  if (!owns_report() || !become_reporter(static_cast<int>(::syscall(SYS_gettid)), seen)) return;
+  if (!owns_report()) return;
+  if (!become_reporter(self, seen)) {
+    if (seen == self) return;  // the error is in the report's own code
+    const bool is_next = wait_for_reporter(self);
+    seen = kNobody;
+    if (!is_next && !become_reporter(self, seen)) return;
+  }
   if (reported_signal != 0) {
     report_crash();
     report_outcome(reported_signal, 0);
