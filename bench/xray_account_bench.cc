@@ -168,7 +168,7 @@ void measure_names(const std::string& telltale, const std::string& self,
   const std::string trace = workspace.file("named.fdr");
   run_or_exit({"clang-22", "--driver-mode=g++", "-std=c++20", "-g", "-O0", "-fxray-instrument",
                "-fxray-instruction-threshold=1", "-o", program,
-               TELLTALE_SOURCE_DIR "/bench/programs/named_calls.cc"},
+               std::string(TELLTALE_SOURCE_DIR) + "/bench/programs/named_calls.cc"},
               "/dev/null");
   // No waits: slow_profile() knows calls alone.
   run_or_exit({telltale, "run", "--set", "waits=off", "-o", recorded, "--", program, kItems},

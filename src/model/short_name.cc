@@ -325,6 +325,8 @@ std::string short_name(std::string_view demangled) {
 }
 
 std::string_view without_copy(std::string_view demangled) {
+  // Functions of their own: bodies of OpenMP's parallel regions, as clang and gcc name them.
+  if (demangled.contains(".omp_outlined") || demangled.contains("._omp_fn.")) return demangled;
   const size_t clone = demangled.find(" [clone .");
   if (clone != std::string_view::npos) return clone == 0 ? demangled : demangled.substr(0, clone);
   // Names of C++ have no dot of their own but "...".

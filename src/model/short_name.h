@@ -16,8 +16,8 @@ std::string short_name(std::string_view demangled);
 std::string bare_name(std::string_view demangled);
 
 // The name of the function of which compilers made a copy: f of f.part.0, f.cold or f.slow
-// (telltale-cc's), of C++ "f(int) [clone .cold]". Symbol tables have such names, debug information
-// does not. Other names stay as they are.
+// (telltale-cc's), of C++ "f(int) [clone .cold]"; not of the bodies of OpenMP's parallel regions.
+// Symbol tables have such names, debug information does not. Other names stay as they are.
 std::string_view without_copy(std::string_view demangled);
 
 }  // namespace telltale

@@ -93,8 +93,10 @@ TEST(WithoutCopy, DropsWhatCompilersAdd) {
   for (const char* const copy : {"f.part.0", "f.cold", "f.slow", "f.constprop.0.isra.0"})
     EXPECT_EQ(without_copy(copy), "f") << copy;
   EXPECT_EQ(without_copy("a::f(int) [clone .cold] [clone .1]"), "a::f(int)");
-  for (const char* const name : {"f", ".f", " [clone .f]", "f(int, ...)", "a::f(int)", "f+0x10.5",
-                                 "printf(char const*, ...)"})
+  for (const char* const name :
+       {"f.omp_outlined", "f.omp_outlined_debug__.1", "f._omp_fn.0", "f(int) [clone ._omp_fn.0]",
+        "f", ".f", " [clone .f]", "f(int, ...)", "a::f(int)", "f+0x10.5",
+        "printf(char const*, ...)"})
     EXPECT_EQ(without_copy(name), name);
 }
 

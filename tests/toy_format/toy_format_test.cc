@@ -17,7 +17,6 @@
 namespace telltale {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 class ToyFormat : public ::testing::Test {
