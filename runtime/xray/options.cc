@@ -189,6 +189,17 @@ bool set_options(const char* text, Options& options, Text<256>& complaint, Allow
   return true;
 }
 
+// Each thread that records keeps a cell. If a ring has hardly more cells than threads, newer events
+// find none, instead of replacing the oldest.
+uint64_t default_cell(const Options& options) {
+  constexpr uint64_t kUsual = uint64_t{64} << 10;
+  constexpr uint64_t kCells = 64;
+  uint64_t bytes = kUsual;
+  while (options.mode != Mode::continuous && bytes > kLeastCell && options.size / bytes < kCells)
+    bytes /= 2;
+  return bytes;
+}
+
 }  // namespace
 
 bool parse_options(const char* text, Options& options, Text<256>& complaint) {
@@ -197,6 +208,7 @@ bool parse_options(const char* text, Options& options, Text<256>& complaint) {
   if (!set_options(text, options, complaint, [](const char*) { return true; })) return false;
   if (options.size == 0)
     options.size = options.mode == Mode::continuous ? kDefaultFileBytes : kDefaultRingBytes;
+  if (options.cell_bytes == 0) options.cell_bytes = default_cell(options);
   if (options.size < options.cell_bytes + xray::kFileHeaderBytes)
     options.size = options.cell_bytes + xray::kFileHeaderBytes;
   if (options.mode == Mode::snapshot && options.signal == 0) options.signal = SIGUSR2;

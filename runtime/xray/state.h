@@ -82,7 +82,7 @@ struct Options {
   uint8_t sparse_interval = 16;
   uint16_t version = 5;
   uint64_t size = 0;
-  uint64_t cell_bytes = 64 * 1024;
+  uint64_t cell_bytes = 0;  // 0, before options are complete: by mode and size
   uint32_t depth = 0;  // 0: no limit
   uint64_t min_ns = 0;
   uint64_t auto_calls =
