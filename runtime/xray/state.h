@@ -83,7 +83,7 @@ struct Options {
   uint16_t version = 5;
   uint64_t size = 0;
   uint64_t cell_bytes = 0;  // 0, before options are complete: by mode and size
-  uint32_t depth = 0;  // 0: no limit
+  uint32_t depth = 0;       // 0: no limit
   uint64_t min_ns = 0;
   uint64_t auto_calls =
       0;                 // a second; functions that are called more often may be dropped; 0: none
