@@ -320,6 +320,7 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
   uint32_t cycle = __atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_SEQ_CST);
   if (cycle == 0) return;
   const KeepErrno keep;
+  take_memory();
   const Working working;
   if (!working.nested && child_is_waiting()) {
     if (!open_in_child()) return;
@@ -352,6 +353,7 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
   if (own != nullptr) push(*own, generation, view.cycle);
   if (own != nullptr && __tsan_release != nullptr)
     __tsan_release(static_cast<detail::Thread*>(own));
+  hand_memory_on();
 }
 
 }  // namespace

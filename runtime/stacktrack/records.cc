@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "system.h"
+
 namespace telltale::st {
 
 void store_record(Layout layout, uint8_t* slot, const RecordHead& head, const Payload& payload) {
@@ -19,6 +21,7 @@ void store_record(Layout layout, uint8_t* slot, const RecordHead& head, const Pa
 
 void store_group(Layout layout, uint8_t* slots, const RecordHead& head, const Payload& payload,
                  const char* text, size_t bytes) {
+  take_memory();
   const size_t count = info_records(bytes);
   for (size_t i = 0; i < count; ++i) {
     const size_t at = i * stacktrack::kInfoBytes;

@@ -42,10 +42,20 @@ void* map(int file, uint64_t offset, size_t bytes, int flags) {
   const KeepErrno keep;
   void* const base =
       ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file, static_cast<off_t>(offset));
+  hand_memory_on();
   return base == MAP_FAILED ? nullptr : base;
 }
 
+char handed_on;  // its address alone matters
+
 }  // namespace
+
+void hand_memory_on() {
+  if (__tsan_release != nullptr) __tsan_release(&handed_on);
+}
+void take_memory() {
+  if (__tsan_acquire != nullptr) __tsan_acquire(&handed_on);
+}
 
 int open_file(const char* path, int flags, unsigned mode) {
   return static_cast<int>(call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOCTTY, mode));

@@ -14,6 +14,13 @@
 #include <cstddef>
 #include <cstdint>
 
+extern "C" {
+// ThreadSanitizer's, in programs that are built with it: the header's code is, this library need
+// not be. Null in others.
+__attribute__((weak)) void __tsan_acquire(void* address);  // NOLINT: a symbol
+__attribute__((weak)) void __tsan_release(void* address);  // NOLINT: a symbol
+}
+
 namespace telltale::st {
 
 constexpr size_t kPathBytes = 4096;
@@ -44,6 +51,11 @@ int size_of_file(int file, uint64_t* bytes);
 // Allocates blocks for [offset, offset + bytes), so that stores there cannot fail for lack of
 // space; afterwards its pages are in memory. -EFBIG instead of SIGXFSZ.
 int allocate_file(int file, uint64_t offset, uint64_t bytes);
+
+// For ThreadSanitizer, which sees mmap() and memcpy(), but not how this library hands memory on:
+// what a thread has done before one call is done before what another thread does behind the other.
+void hand_memory_on();
+void take_memory();
 
 // Null on failure.
 void* map_file(int file, uint64_t offset, size_t bytes);

@@ -67,6 +67,7 @@ Node* Threads::attach(uint32_t pid, uint32_t tid, bool* inherited) {
   *inherited = node != nullptr;
   if (node == nullptr) node = make_node();
   if (node == nullptr) return nullptr;
+  take_memory();
   if (__tsan_acquire != nullptr) __tsan_acquire(static_cast<detail::Thread*>(node));
   node->number = __atomic_add_fetch(&thread_count, 1, __ATOMIC_RELAXED);
   node->tid = uint64_t{tid} << 32;

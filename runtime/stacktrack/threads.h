@@ -8,13 +8,7 @@
 #include <telltale/stacktrack_control.hpp>
 
 #include "store.h"
-
-extern "C" {
-// ThreadSanitizer's, in programs that are built with it: the header's code is, this library need
-// not be. Null in others.
-__attribute__((weak)) void __tsan_acquire(void* address);  // NOLINT: a symbol
-__attribute__((weak)) void __tsan_release(void* address);  // NOLINT: a symbol
-}
+#include "system.h"
 
 namespace telltale::st {
 

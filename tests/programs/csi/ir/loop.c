@@ -23,8 +23,8 @@ int loop(int n) {
 
 // CHECK-LABEL: define {{.*}} @loop(
 // CHECK: %__PT_pathArr = alloca [4 x i64], align 8
-// CHECK-NEXT: %__PT_arrIndex = alloca i64, align 8
-// CHECK-NEXT: %__PT_curPath = alloca i64, align 8
+// CHECK-NEXT: %__PT_arrIndex = alloca { i64 }, align 8
+// CHECK-NEXT: %__PT_curPath = alloca { i64 }, align 8
 // CHECK: #dbg_declare(ptr %__PT_pathArr, ![[RING:[0-9]+]],
 // CHECK: #dbg_declare(ptr %__PT_arrIndex, ![[INDEX:[0-9]+]],
 // CHECK: #dbg_declare(ptr %__PT_curPath, ![[SUM:[0-9]+]],
