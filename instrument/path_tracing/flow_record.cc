@@ -134,7 +134,7 @@ std::string constructor_lines(const llvm::Module& module) {
     const auto* const function =
         llvm::dyn_cast<llvm::Function>(fields->getOperand(1)->stripPointerCasts());
     if (function != nullptr && !function->isDeclaration())
-      lines += "constructor\t" + function->getName().str() + "\n";
+      lines += "constructor\t" + escaped_field(function->getName()) + "\n";
   }
   return lines;
 }
@@ -150,7 +150,8 @@ void append_unit_record(llvm::Module& module) {
         return instruction->getFunction()->hasFnAttribute(llvm::Attribute::Naked);
       return !llvm::isa<llvm::BlockAddress>(user);
     });
-    if (!function.isIntrinsic() && is_taken) text += "taken\t" + function.getName().str() + "\n";
+    if (!function.isIntrinsic() && is_taken)
+      text += "taken\t" + escaped_field(function.getName()) + "\n";
   }
   append_module_record(module, csi::RecordKind::kUnit, text + constructor_lines(module));
 }

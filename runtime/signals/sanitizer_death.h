@@ -21,8 +21,8 @@ inline void run_death_functions() {
 }
 
 // `function` runs before a sanitizer ends the process, in the thread that caused the error; does
-// nothing without a sanitizer. For constructors, and others that are not concurrent. A program that
-// gives the sanitizer a function of its own later, as libFuzzer's main does, replaces ours.
+// nothing without a sanitizer. Not thread-safe: for constructors. If the program sets its own death
+// callback later, as libFuzzer does, the sanitizer no longer calls ours.
 inline void at_sanitizer_death(DeathFunction function) {
   if (__sanitizer_set_death_callback == nullptr) return;
   for (DeathFunction& known : death_functions) {

@@ -115,7 +115,7 @@ void FlowFunctions::add_module(const std::string& module, const std::vector<Flow
                           });
     const bool is_main = function.symbol == "main" && !is_local;
     flow.is_start = is_main;
-    if (is_main) flow.constructors = constructors(module, units);
+    if (is_main) flow.constructors = constructors(added, units);
     flow.is_open = is_taken || (!is_local && !is_main &&
                                 (is_open || symbols.exported.contains(function.symbol)));
     resolve(index, module, symbols);
@@ -166,27 +166,25 @@ void FlowFunctions::resolve(uint32_t function, const std::string& module,
   }
 }
 
-std::vector<uint32_t> FlowFunctions::constructors(const std::string& module,
+std::vector<uint32_t> FlowFunctions::constructors(const std::set<uint32_t>& candidates,
                                                   const std::vector<csi::UnitRecord>& units) const {
-  const auto symbols = by_symbol_.find(module);
-  std::vector<uint32_t> found;
-  if (symbols == by_symbol_.end()) return found;
-  for (const csi::UnitRecord& unit : units) {
-    for (const std::string& name : unit.constructors) {
-      const auto same_name = symbols->second.find(csi::without_variant(name));
-      if (same_name == symbols->second.end()) continue;
-      std::vector<uint32_t> of_unit;
-      for (const uint32_t index : same_name->second) {
-        const auto& copies = functions_[index].copies;
-        const auto is_units = [&](const FlowRecord* copy) { return copy->unit == unit.unit; };
-        const auto is_later = [](const FlowRecord* copy) { return copy->is_optimised_later; };
-        if (std::ranges::any_of(copies, is_units) && std::ranges::none_of(copies, is_later))
-          of_unit.push_back(index);
-      }
-      if (of_unit.size() == 1) found.push_back(of_unit.front());
+  using Name = std::pair<std::string_view, std::string_view>;  // unit and symbol
+  std::map<Name, std::set<uint32_t>> named;
+  for (const csi::UnitRecord& unit : units)
+    for (const std::string& name : unit.constructors)
+      named[{unit.unit, csi::without_variant(name)}];
+  for (const uint32_t index : candidates) {
+    const auto& copies = functions_[index].copies;
+    if (std::ranges::any_of(copies, &FlowRecord::is_optimised_later)) continue;
+    for (const FlowRecord* const copy : copies) {
+      const auto found = named.find({copy->unit, functions_[index].symbol});
+      if (found != named.end()) found->second.insert(index);
     }
   }
-  return found;
+  std::vector<uint32_t> called;
+  for (const auto& [name, functions] : named)
+    if (functions.size() == 1) called.push_back(*functions.begin());
+  return called;
 }
 
 std::vector<uint32_t> FlowFunctions::find(const std::string& module,

@@ -49,8 +49,8 @@ class FlowFunctions {
 
   uint32_t add(const std::string& module, const csi::FlowRecord& record);
   void resolve(uint32_t function, const std::string& module, const ModuleSymbols& symbols);
-  // Those of the units that are functions of the module.
-  [[nodiscard]] std::vector<uint32_t> constructors(const std::string& module,
+  // Those of `candidates` that the units name; not one of several with the same name and unit.
+  [[nodiscard]] std::vector<uint32_t> constructors(const std::set<uint32_t>& candidates,
                                                    const std::vector<csi::UnitRecord>& units) const;
   [[nodiscard]] std::vector<uint32_t> callees_of(const csi::FlowRecord& caller,
                                                  const std::string& callee,

@@ -122,9 +122,9 @@ bool has_left_entry(const FramePaths& frame) {
          !frame.decoded.front().history.readings.empty();
 }
 
-// A call that stands for equal calls of several lines has no line in debug information, and then no
-// file either. The function's file is known; its line is that of the block before, if the way there
-// is known. What lines the block has itself may be behind the call.
+// The optimiser merges identical calls on several lines into one call with line 0, and DWARF then
+// gives the frame no file either. Takes the file from the function, and the line from the last
+// block before the one with the call: lines of the call's own block may follow the call.
 void place_by_path(FramePaths& frame) {
   if (!frame.file.empty() || frame.decoded.size() != 1) return;
   const PathGraph& graph = *frame.decoded.front().graph;

@@ -1,7 +1,5 @@
 #include "import/csi/lines_of_copies.h"
 
-#include <algorithm>
-
 namespace telltale {
 
 void LinesOfCopies::add(const csi::FlowRecord& record, const std::vector<Ran>& ran) {
@@ -20,20 +18,17 @@ void LinesOfCopies::add(const csi::FlowRecord& record, const std::vector<Ran>& r
     const auto copy = copies.find(scope.number);
     if (copy == copies.end()) continue;
     Copies& of_function = functions_[{scope.file, scope.function}];
-    of_function.lines.insert(copy->second.lines.begin(), copy->second.lines.end());
-    if (copy->second.may_have_run)
-      of_function.may_have_run.push_back(std::move(copy->second.lines));
+    const uint64_t count = copy->second.may_have_run ? 1 : 0;
+    of_function.may_have_run += count;
+    for (const uint32_t line : copy->second.lines) of_function.with_line[line] += count;
   }
 }
 
 std::set<LinesOfCopies::Line> LinesOfCopies::uncertain() const {
   std::set<Line> found;
   for (const auto& [function, copies] : functions_) {
-    for (const std::set<uint32_t>& copy : copies.may_have_run) {
-      if (copy.size() == copies.lines.size()) continue;  // all of them
-      for (const uint32_t line : copies.lines)
-        if (!copy.contains(line)) found.emplace(function.first, line);
-    }
+    for (const auto& [line, count] : copies.with_line)
+      if (count < copies.may_have_run) found.emplace(function.first, line);
   }
   return found;
 }

@@ -26,8 +26,8 @@ class LinesOfCopies {
 
  private:
   struct Copies {
-    std::set<uint32_t> lines;                      // of all
-    std::vector<std::set<uint32_t>> may_have_run;  // the lines of each
+    uint64_t may_have_run = 0;
+    std::map<uint32_t, uint64_t> with_line;  // how many of these have the line; 0: only others
   };
   std::map<std::pair<std::string, std::string>, Copies> functions_;  // by file and symbol
 };

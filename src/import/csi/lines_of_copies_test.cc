@@ -1,0 +1,41 @@
+#include "import/csi/lines_of_copies.h"
+
+#include <gtest/gtest.h>
+
+namespace telltale {
+namespace {
+
+using Lines = std::set<LinesOfCopies::Line>;
+
+// A record with one copy of `f`; each block has one line.
+csi::FlowRecord copy_with(const std::vector<uint32_t>& lines) {
+  csi::FlowRecord record;
+  record.scopes.push_back({.number = 3, .file = "a.c", .function = "f"});
+  for (uint32_t block = 0; block < lines.size(); ++block)
+    record.lines.push_back({.block = block, .scope = 3, .line = lines[block]});
+  return record;
+}
+
+TEST(LinesOfCopies, ALineThatACopyLacksIsUncertainIfTheCopyMayHaveRun) {
+  LinesOfCopies lines;
+  lines.add(copy_with({1, 2, 0}), {Ran::no, Ran::no, Ran::no});
+  EXPECT_EQ(lines.uncertain(), Lines{});
+  lines.add(copy_with({1, 3}), {Ran::maybe, Ran::no});
+  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 2}}));
+  lines.add(copy_with({1, 2, 3}), {Ran::yes, Ran::no, Ran::no});
+  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 2}}));
+  lines.add(copy_with({2}), {Ran::yes});
+  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 1}, {"a.c", 2}, {"a.c", 3}}));
+}
+
+TEST(LinesOfCopies, CopiesOfOtherFunctionsDoNotMatter) {
+  LinesOfCopies lines;
+  lines.add(copy_with({1, 2}), {Ran::no, Ran::no});
+  csi::FlowRecord other = copy_with({1});
+  other.scopes[0].function = "g";
+  lines.add(other, {Ran::yes});
+  EXPECT_EQ(lines.uncertain(), Lines{});
+}
+
+}  // namespace
+}  // namespace telltale
