@@ -49,32 +49,8 @@ struct RecorderPlan {
   std::string why_nothing;  // why there may be no recording, judging by the program's file
 };
 
-// A recording that a run produced.
-struct LeftFile {
-  std::string path;  // as the user would write it
-  uint64_t bytes = 0;
-  std::string note;  // "12 events lost", "its process still runs"; empty: neither
-  bool is_xray = false;
-};
-
 // Errors: usage, for options that exclude each other or do not apply to this recorder; io, if the
 // recorder's library is missing.
 Result<RecorderPlan> plan_recording(const RecorderOptions& options);
-// What a run produced.
-struct LeftFiles {
-  std::vector<LeftFile> files;  // ordered by name
-  uint64_t left_out = 0;        // events that filters kept out of recordings without any event
-};
-// Recordings made since the plan. Removes those without events, unless their process still runs;
-// the others of the child's process get a note of how it ended.
-LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome);
-// What the recordings made since the plan contain so far.
-struct RecordedSoFar {
-  uint64_t bytes = 0;
-  uint64_t events = 0;  // about so many events of functions; a StackTrack stream's are not counted
-};
-RecordedSoFar recorded_so_far(const RecorderPlan& plan);
-// Removes them and their side records, for runs that only measure the cost.
-Result<void> clear_left_files(const RecorderPlan& plan);
 
 }  // namespace telltale::cli

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/record/recorder_plan.h"
+#include "cli/record/left_files.h"
 
 namespace telltale::cli {
 

@@ -9,6 +9,7 @@
 #include "base/counted.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
+#include "cli/record/left_files.h"
 #include "cli/record/recorder_plan.h"
 #include "cli/record/recording_progress.h"
 #include "cli/record/repeated_input.h"

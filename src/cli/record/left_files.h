@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "cli/record/child_process.h"
+#include "cli/record/recorder_plan.h"
+
+namespace telltale::cli {
+
+// Names of the recordings in the plan's folder.
+std::set<std::string> recordings_in(const RecorderPlan& plan);
+
+// A recording that a run produced.
+struct LeftFile {
+  std::string path;  // as the user would write it
+  uint64_t bytes = 0;
+  std::string note;  // "12 events lost", "its process still runs"; empty: neither
+  bool is_xray = false;
+};
+
+// What a run produced.
+struct LeftFiles {
+  std::vector<LeftFile> files;  // ordered by name
+  uint64_t left_out = 0;        // events that filters kept out of recordings without any event
+};
+// Recordings made since the plan. Removes those without events, unless their process still runs;
+// the others of the child's process get a note of how it ended.
+LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome);
+// What the recordings made since the plan contain so far.
+struct RecordedSoFar {
+  uint64_t bytes = 0;
+  uint64_t events = 0;  // about so many events of functions; a StackTrack stream's are not counted
+};
+RecordedSoFar recorded_so_far(const RecorderPlan& plan);
+// Removes them and their side records, for runs that only measure the cost.
+Result<void> clear_left_files(const RecorderPlan& plan);
+
+}  // namespace telltale::cli
