@@ -30,6 +30,18 @@ def checkpoints():
     return programs.build("g++", f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include", source=CHECKPOINTS, after=(str(stacktrack_library()),))
 
 
+class SmallRings(unittest.TestCase):
+    def test_each_thread_finds_a_buffer(self):
+        program = programs.build("g++", *programs.CALL_FLAGS, source=program_text("recorders/cases/threads_at_once.cc"))
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        for size, buffer in (("256K", 4096), ("1M", 16384), ("64M", 65536)):
+            with self.subTest(size=size):
+                telltale("run", "--mode", "ring", "--size", size, "-o", f"{size}.xray", "--", program, cwd=place)
+                recorded = info(place / f"{size}.xray")
+                self.assertEqual([problem for problem in recorded["problems"] if problem["kind"] != "by design"], [])
+                self.assertIn(f"{buffer} bytes", json.dumps(recorded))
+
+
 class ThreadsThatEndInCalls(unittest.TestCase):
     def test_short_calls_are_left_out_and_others_recorded(self):
         source = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "tests/programs/recorders/cases/ends_threads.c"

@@ -2,10 +2,13 @@
 written (runtime/signals/sanitizer_death.h)."""
 import pathlib
 import shutil
+import subprocess
 import tempfile
 import unittest
 
 import recorded_programs
+import recorder_programs
+import stacktrack_file
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, run
 from test_paths import paths, traced_frames
 
@@ -73,6 +76,22 @@ class RecordedWithASanitizer(unittest.TestCase):
         for how, is_there in (("", False), ("overflow", True), ("signal", True)):
             _, recording = self.record(how, "--mode", "snapshot")
             self.assertEqual(recording.exists(), is_there, how)
+
+
+class CheckpointsWithASanitizer(unittest.TestCase):
+    @unittest.skipIf(recorder_programs.SANITIZED, "the library is built with sanitizers")
+    def test_a_ring_in_memory_is_written(self):
+        source = recorder_programs.SOURCE / "tests/programs/recorders/cases/ring_and_overflow.cc"
+        for compiler in ("g++", "clang++-22"):
+            with self.subTest(compiler):
+                place = recorder_programs.new_folder()
+                subprocess.run([compiler, "-std=c++17", "-O1", "-fsanitize=address", f"-I{recorder_programs.SOURCE}/include", source,
+                                recorder_programs.STACKTRACK, "-o", place / "program", "-pthread"], check=True, timeout=120)
+                for more, status in (((), 0), (("overflow",), 1)):
+                    done = subprocess.run([place / "program", place / "ring.tlg", *more], capture_output=True, text=True, timeout=60)
+                    self.assertEqual(done.returncode, status, done.stderr)
+                    self.assertEqual((place / "ring.tlg").exists(), status == 1)
+                self.assertEqual(len([hit for hit in stacktrack_file.File(place / "ring.tlg").hits if hit[2] == "write"]), 11)
 
 
 if __name__ == "__main__":
