@@ -15,6 +15,7 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include <algorithm>
 #include <string>
@@ -249,7 +250,7 @@ class Coverage {
         is_shared ? function_.getLinkage() : llvm::GlobalValue::ExternalLinkage,
         llvm::Constant::getNullValue(type), name);
     if (function_.hasLocalLinkage()) global->setLinkage(llvm::GlobalValue::InternalLinkage);
-    tell_crash_handler();
+    add_note();
     global->setSection(csi::kCoverageSection);
     if (is_shared) global->setComdat(function_.getComdat());
     if (!global->hasLocalLinkage()) global->setVisibility(llvm::GlobalValue::HiddenVisibility);
@@ -265,16 +266,48 @@ class Coverage {
     return global;
   }
 
-  // With this symbol, the crash handler (runtime/paths) writes the program's data, too.
-  void tell_crash_handler() {
-    constexpr const char* kName = "telltale_paths_coverage_v1";
-    if (module_.getGlobalVariable(kName) != nullptr) return;
-    llvm::Type* const byte = llvm::Type::getInt8Ty(module_.getContext());
-    auto* const mark =
-        new llvm::GlobalVariable(module_, byte, true, llvm::GlobalValue::WeakAnyLinkage,
-                                 llvm::Constant::getNullValue(byte), kName);
-    mark->setVisibility(llvm::GlobalValue::HiddenVisibility);
-    mark->setDSOLocal(true);
+  // A note of the program or library says where its flags are (wire.h), for the crash handler.
+  void add_note() {
+    constexpr const char* kName = "telltale_coverage_note";
+    if (module_.getGlobalVariable(kName, true) != nullptr ||
+        module_.getDataLayout().getPointerSize() != sizeof(std::int64_t))
+      return;
+    llvm::LLVMContext& context = module_.getContext();
+    llvm::Type* const word = llvm::Type::getInt32Ty(context);
+    llvm::Type* const distance = llvm::Type::getInt64Ty(context);
+    std::string padded = csi::kNoteName;
+    padded.resize(llvm::alignTo<4>(sizeof(csi::kNoteName)));
+    llvm::Constant* const name = llvm::ConstantDataArray::getString(context, padded, false);
+    auto* const type = llvm::StructType::get(
+        context, {word, word, word, name->getType(), distance, distance}, true);
+    auto* const note = new llvm::GlobalVariable(module_, type, true,
+                                                llvm::GlobalValue::WeakODRLinkage, nullptr, kName);
+    const auto distance_to = [&](const char* symbol) {
+      llvm::Constant* const bound = bound_of_flags(symbol);
+      return llvm::ConstantExpr::getSub(llvm::ConstantExpr::getPtrToInt(bound, distance),
+                                        llvm::ConstantExpr::getPtrToInt(note, distance));
+    };
+    note->setInitializer(llvm::ConstantStruct::get(
+        type,
+        {llvm::ConstantInt::get(word, sizeof(csi::kNoteName)), llvm::ConstantInt::get(word, 16),
+         llvm::ConstantInt::get(word, csi::kCoverageNote), name,
+         distance_to("__start_telltale_coverage"), distance_to("__stop_telltale_coverage")}));
+    note->setSection(".note.telltale");
+    note->setAlignment(llvm::Align(4));
+    note->setComdat(module_.getOrInsertComdat(kName));
+    note->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    note->setDSOLocal(true);
+    llvm::appendToUsed(module_, {note});
+  }
+
+  // Weak: the linker may drop all flags.
+  llvm::GlobalVariable* bound_of_flags(const char* symbol) {
+    auto* const bound =
+        new llvm::GlobalVariable(module_, llvm::Type::getInt8Ty(module_.getContext()), false,
+                                 llvm::GlobalValue::ExternalWeakLinkage, nullptr, symbol);
+    bound->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    bound->setDSOLocal(true);
+    return bound;
   }
 
   static llvm::DIType* debug_type(llvm::DIBuilder& debug, const Kind& kind, std::uint32_t count) {

@@ -14,11 +14,6 @@
 // NOLINTBEGIN: names of glibc and of the compiler
 // Where the main thread's stack began; glibc only.
 extern "C" __attribute__((weak)) void* __libc_stack_end;
-// A module with flags of coverage defines it.
-extern "C" __attribute__((weak, visibility("hidden"))) const char telltale_paths_coverage_v1;
-// The flags.
-extern "C" __attribute__((weak, visibility("hidden"))) const char __start_telltale_coverage[];
-extern "C" __attribute__((weak, visibility("hidden"))) const char __stop_telltale_coverage[];
 // NOLINTEND
 
 namespace telltale::paths {
@@ -30,8 +25,6 @@ constexpr uint64_t kBelowStackPointer = 4096;
 // The innermost bytes of a stack that are kept beside these.
 constexpr uint64_t kCrashedStackBytes = 128 * 1024;
 constexpr uint64_t kOtherStackBytes = 16 * 1024;
-// Coverage: of programs with more data than this, the flags alone.
-constexpr uint64_t kMostDataBytes = uint64_t{16} << 20U;
 constexpr size_t kMostNameBytes = 256;
 constexpr size_t kMostSegments = 4096;
 constexpr uint64_t kPage = 4096;
@@ -52,6 +45,8 @@ struct Workspace {
   char temporary_name[kPage + 16];
 };
 Workspace* work = nullptr;
+
+constexpr uint64_t align_word(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 
 void add_segment(uint64_t address, uint64_t bytes) {
   if (bytes != 0 && work->segment_count < kMostSegments)
@@ -95,7 +90,33 @@ void add_stacks() {
   }
 }
 
-// The headers of a mapped file, up to its notes, which have the build-id.
+// A note of our compiler: where the flags of coverage of a program or library are
+// (src/formats/csi/wire.h).
+struct CoverageNote {
+  ElfW(Nhdr) header;
+  char name[12];
+  int64_t begin;  // from the note
+  int64_t end;
+} __attribute__((packed));
+
+// The flags of a program or library, if its notes name any.
+void add_flags(const File& memory, uint64_t notes, uint64_t notes_bytes) {
+  static constexpr CoverageNote kWanted = {{9, 16, 1}, "Telltale", 0, 0};
+  constexpr uint64_t kMostNotes = 64;
+  uint64_t at = 0;
+  for (uint64_t i = 0; i < kMostNotes && at + sizeof(CoverageNote) <= notes_bytes; ++i) {
+    CoverageNote note = {};
+    if (!memory.read_at(notes + at, &note, sizeof(note))) return;
+    if (::memcmp(&note, &kWanted, offsetof(CoverageNote, begin)) == 0) {
+      const uint64_t begin = notes + at + static_cast<uint64_t>(note.begin);
+      if (note.end > note.begin) add_segment(begin, static_cast<uint64_t>(note.end - note.begin));
+      return;
+    }
+    at += sizeof(note.header) + align_word(note.header.n_namesz) + align_word(note.header.n_descsz);
+  }
+}
+
+// Of a mapped file: the headers, up to its notes, which have the build-id; and flags of coverage.
 void add_headers(const File& memory, uint64_t begin) {
   ElfW(Ehdr) header = {};
   if (!memory.read_at(begin, &header, sizeof(header)) ||
@@ -106,8 +127,12 @@ void add_headers(const File& memory, uint64_t begin) {
     ElfW(Phdr) segment = {};
     if (!memory.read_at(begin + header.e_phoff + i * sizeof(segment), &segment, sizeof(segment)))
       return;
+    if (segment.p_type != PT_NOTE) continue;
     const uint64_t end = segment.p_offset + segment.p_filesz;
-    if (segment.p_type == PT_NOTE && end > bytes && end <= kPage) bytes = end;
+    if (end > bytes && end <= kPage) bytes = end;
+    // Notes of these alignments only are padded to words.
+    if (segment.p_align <= 4 && segment.p_offset < kPage)
+      add_flags(memory, begin + segment.p_offset, segment.p_filesz);
   }
   if (bytes <= kPage) add_segment(begin, bytes);
 }
@@ -135,7 +160,7 @@ void add_loaded_libraries(const File& memory, uint64_t debug_address) {
   }
 }
 
-// Of the program itself: the list of libraries, and for coverage its variables.
+// Of the program itself: the dynamic section and the list of libraries.
 void add_program(const File& memory) {
   const uint64_t headers = ::getauxval(AT_PHDR);
   const uint64_t count = ::getauxval(AT_PHNUM);
@@ -143,22 +168,11 @@ void add_program(const File& memory) {
   static ElfW(Phdr) all[kMostHeaders];
   if (count > kMostHeaders || !memory.read_at(headers, all, count * sizeof(all[0]))) return;
   uint64_t bias = 0;
-  uint64_t data_bytes = 0;
   for (uint64_t i = 0; i < count; ++i) {
     if (all[i].p_type == PT_PHDR) bias = headers - all[i].p_vaddr;
-    if (all[i].p_type == PT_LOAD && (all[i].p_flags & PF_W) != 0) data_bytes += all[i].p_memsz;
-  }
-  const bool has_flags = &telltale_paths_coverage_v1 != nullptr;
-  const bool adds_data = has_flags && data_bytes <= kMostDataBytes;
-  if (has_flags && !adds_data && __start_telltale_coverage != nullptr)
-    add_segment(reinterpret_cast<uint64_t>(__start_telltale_coverage),
-                static_cast<uint64_t>(__stop_telltale_coverage - __start_telltale_coverage));
-  for (uint64_t i = 0; i < count; ++i) {
-    const uint64_t begin = all[i].p_vaddr + bias;
-    if (adds_data && all[i].p_type == PT_LOAD && (all[i].p_flags & PF_W) != 0)
-      add_segment(begin, all[i].p_memsz);
     if (all[i].p_type != PT_DYNAMIC) continue;
-    if (!adds_data) add_segment(begin, all[i].p_memsz);
+    const uint64_t begin = all[i].p_vaddr + bias;
+    add_segment(begin, all[i].p_memsz);
     for (uint64_t at = 0; at + sizeof(ElfW(Dyn)) <= all[i].p_memsz; at += sizeof(ElfW(Dyn))) {
       ElfW(Dyn) entry = {};
       if (!memory.read_at(begin + at, &entry, sizeof(entry))) break;
@@ -173,7 +187,11 @@ void find_segments() {
   const File memory("/proc/self/mem", O_RDONLY);
   if (!memory.is_open()) return;
   for (size_t i = 0; i < work->mappings.count; ++i) {
-    if (work->mappings.all[i].pages == 0) add_headers(memory, work->mappings.all[i].begin);
+    // The page that has the headers may be mapped once more, as the first page of the code.
+    const Mapping& part = work->mappings.all[i];
+    const bool continues = i != 0 && work->mappings.all[i - 1].path == part.path &&
+                           work->mappings.all[i - 1].end == part.begin;
+    if (part.pages == 0 && !continues) add_headers(memory, part.begin);
   }
   add_program(memory);
 }
@@ -227,7 +245,7 @@ class Output {
 };
 
 constexpr size_t note_bytes(size_t contents) {
-  return sizeof(ElfW(Nhdr)) + 8 + (contents + 3) / 4 * 4;
+  return sizeof(ElfW(Nhdr)) + 8 + align_word(contents);
 }
 
 elf_prpsinfo describe_process() {

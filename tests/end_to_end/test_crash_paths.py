@@ -187,6 +187,25 @@ class CrashPaths(SamplerCase):
         self.assertEqual(ran[line("sum = recurse(0);")], "no")
         self.assertLess(self.file.stat().st_size, 60_000)
 
+    def test_coverage_of_libraries(self):
+        """Libraries that are linked or loaded later, with and without dropped sections and link-time optimisation."""
+        sources = SOURCE_DIR / "tests/programs/csi/libraries"
+        coverage = ("--trace=bb.schema", "-csi-opt=0", "-silent", "-g", "-O1")
+        sections = ("-ffunction-sections", "-fdata-sections", "-Wl,--gc-sections")
+        for release, options in ((RELEASES[0], ()), (RELEASES[-1], ()), (RELEASES[0], sections), (RELEASES[-1], sections),
+                                 (RELEASES[0], ("-fuse-ld=lld", *sections)), (RELEASES[-1], ("-flto",))):
+            with self.subTest(release=release, options=options):
+                linked, loaded = (build(self.path(f"lib{name}.so"), release, *coverage, *options, "-shared", "-fPIC", f"-DNAME={name}",
+                                        sources / "library.c") for name in ("linked", "loaded"))
+                program = build(self.path("program"), release, *coverage, *options, sources / "main.c", linked, f"-Wl,-rpath,{self.folder}", "-ldl")
+                self.assertEqual(self.crash(loaded, program).returncode, -signal.SIGABRT)
+                done = run(TELLTALE, "coverage", self.file, "--program", program, "--to", "csv")
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                ran = {(row["function"], row["ran"]) for row in csv.DictReader(io.StringIO(done.stdout))}
+                for name in ("linked", "loaded"):
+                    self.assertLessEqual({(f"used_{name}", "yes"), (f"unused_{name}", "no")}, ran)
+                self.assertLess(self.file.stat().st_size, 20_000)
+
     def test_where_an_inlined_function_stopped(self):
         source = self.path("inlined.c")
         source.write_text(program_text("csi/cases/inlined.c"))

@@ -17,6 +17,10 @@ inline constexpr const char* kRecordSection = ".debug_telltale_paths";
 // The flags of coverage, so that they are in one place. Linkers define symbols of its beginning and
 // end: __start_telltale_coverage, __stop_telltale_coverage.
 inline constexpr const char* kCoverageSection = "telltale_coverage";
+// An ELF note by which the crash handler finds these flags in each program and library. Its
+// descriptor: two i64, the distances of the beginning and the end of the flags from the note.
+inline constexpr char kNoteName[] = "Telltale";
+inline constexpr std::uint32_t kCoverageNote = 1;
 
 enum class RecordKind : std::uint8_t {
   // u64 key; u64 offset of the function's entry in .debug_PT; text lines up to the end.
