@@ -70,6 +70,40 @@ const char* name_begin(const char* begin, const char* end) {
   return begin;
 }
 
+struct Text {
+  const char* begin;
+  size_t bytes;
+};
+// The second part: arguments of templates, " [T = int]".
+struct FunctionName {
+  Text parts[2];
+};
+
+FunctionName parts_of(const char* pretty) {
+  const size_t length = std::strlen(pretty);
+  const FunctionName whole{{{pretty, length}, {pretty, 0}}};
+  const char* end = pretty + length;
+  // Closures and operators have brackets in their names.
+  if (std::strstr(pretty, "lambda") != nullptr || std::strstr(pretty, "operator") != nullptr ||
+      std::strstr(pretty, "decltype") != nullptr) {
+    return whole;
+  }
+  Text arguments{pretty, 0};
+  if (end > pretty && end[-1] == ']') {
+    const char* const note = std::strstr(pretty, " [");
+    if (note == nullptr) return whole;
+    arguments = {note, static_cast<size_t>(end - note)};
+    end = note;
+  }
+  const char* close = end - 1;
+  while (close >= pretty && *close != ')') --close;
+  const char* const open = close < pretty ? nullptr : opening(pretty, close);
+  if (open == nullptr || open == pretty) return whole;
+  const char* const begin = name_begin(pretty, open);
+  if (begin >= open) return whole;
+  return {{{begin, static_cast<size_t>(open - begin)}, arguments}};
+}
+
 }  // namespace
 
 SourceFile* find_source_file(const char* name) {
@@ -126,26 +160,15 @@ size_t write_number(char* text, size_t bytes, uint64_t number) {
   return digits;
 }
 
-Text short_function_name(const char* pretty) {
-  const Text whole{pretty, std::strlen(pretty)};
-  const char* end = pretty + whole.bytes;
-  // Closures and operators have brackets in their names.
-  if (std::strstr(pretty, "lambda") != nullptr || std::strstr(pretty, "operator") != nullptr ||
-      std::strstr(pretty, "{lambda") != nullptr || std::strstr(pretty, "decltype") != nullptr) {
-    return whole;
+size_t write_function_name(const char* pretty, char* text, size_t capacity) {
+  const FunctionName name = parts_of(pretty);
+  size_t bytes = 0;
+  for (const Text& part : name.parts) {
+    for (size_t i = 0; i < part.bytes; ++i, ++bytes) {
+      if (bytes < capacity) text[bytes] = part.begin[i];
+    }
   }
-  if (end > pretty && end[-1] == ']') {
-    const char* const note = std::strstr(pretty, " [");
-    if (note == nullptr) return whole;
-    end = note;
-  }
-  const char* close = end - 1;
-  while (close >= pretty && *close != ')') --close;
-  const char* const open = close < pretty ? nullptr : opening(pretty, close);
-  if (open == nullptr || open == pretty) return whole;
-  const char* const begin = name_begin(pretty, open);
-  if (begin >= open) return whole;
-  return {begin, static_cast<size_t>(open - begin)};
+  return bytes;
 }
 
 }  // namespace telltale::st

@@ -39,12 +39,10 @@ int add_property(SourceFile& file, const char* text);
 // terminator.
 size_t write_number(char* text, size_t bytes, uint64_t number);
 
-struct Text {
-  const char* begin;
-  size_t bytes;
-};
-// "file_sink_impl::open" of "int file_sink_impl::open(const char*) [with T = int]": without result,
-// parameters and the compiler's template arguments. A name that it cannot parse stays whole.
-Text short_function_name(const char* pretty);
+// "file_sink_impl::open" of "bool file_sink_impl::open(const char*)", "twice [with T = int]" of
+// "T twice(T) [with T = int]": without result and parameters, with the template arguments as the
+// compiler writes them. A name that it cannot parse stays whole. Not terminated. Returns the length
+// of the name, of which `capacity` bytes at most are written.
+size_t write_function_name(const char* pretty, char* text, size_t capacity);
 
 }  // namespace telltale::st

@@ -9,8 +9,8 @@ namespace telltale::st {
 namespace {
 
 std::string shortened(const char* pretty) {
-  const Text text = short_function_name(pretty);
-  return {text.begin, text.bytes};
+  char text[200];
+  return {text, write_function_name(pretty, text, sizeof(text))};
 }
 
 TEST(ShortFunctionName, KeepsScopeAndName) {
@@ -20,8 +20,10 @@ TEST(ShortFunctionName, KeepsScopeAndName) {
   EXPECT_EQ(shortened("server::Store::Store()"), "server::Store::Store");
   EXPECT_EQ(shortened("std::map<int, std::string> ns::make(const std::map<int, int>&)"),
             "ns::make");
-  EXPECT_EQ(shortened("T twice(T) [with T = double]"), "twice");
-  EXPECT_EQ(shortened("T ns::A<T>::get(F) [with F = int (*)(int); T = char]"), "ns::A<T>::get");
+  EXPECT_EQ(shortened("T twice(T) [with T = double]"), "twice [with T = double]");
+  EXPECT_EQ(shortened("T ns::A<T>::get(F) [with F = int (*)(int); T = char]"),
+            "ns::A<T>::get [with F = int (*)(int); T = char]");
+  EXPECT_EQ(shortened("int work() [N = 20]"), "work [N = 20]");
   EXPECT_EQ(shortened("const char* name(void (*)(int))"), "name");
   EXPECT_EQ(shortened("void {anonymous}::run()"), "{anonymous}::run");
   EXPECT_EQ(shortened("void (anonymous namespace)::run(int)"), "(anonymous namespace)::run");
@@ -33,6 +35,12 @@ TEST(ShortFunctionName, LeavesWholeWhatItDoesNotUnderstand) {
                            ")", "(", "f)", "()", " [x]", "auto f() -> decltype(g())"}) {
     EXPECT_EQ(shortened(name), name);
   }
+}
+
+TEST(ShortFunctionName, TellsItsLengthAndWritesWhatFits) {
+  char text[8] = "-------";
+  EXPECT_EQ(write_function_name("int work() [N = 20]", text, 6), 13U);
+  EXPECT_STREQ(text, "work [-");
 }
 
 TEST(WriteNumber, IsDecimalAndFits) {

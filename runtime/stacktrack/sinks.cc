@@ -131,18 +131,25 @@ void post_site(Sink& sink, Store* store, const Site& site, uint32_t index, uint3
     if (filenum > kClassicMost) filenum = 0;
   }
   const uint32_t before = __atomic_load_n(&site.cycle, __ATOMIC_RELAXED);
-  Text name{site.name, std::strlen(site.name)};
-  if (site.style == kFunctionStyle) name = short_function_name(site.name);
-  if (name.bytes > kMaxTextBytes) {
+  char function[kMaxTextBytes];
+  const char* name = site.name;
+  size_t bytes = 0;
+  if (site.style == kFunctionStyle) {
+    bytes = write_function_name(site.name, function, sizeof(function));
+    name = function;
+  } else {
+    bytes = std::strlen(site.name);
+  }
+  if (bytes > kMaxTextBytes) {
     lose(sink, store, LostReason::cut_text, 1);
-    name.bytes = kMaxTextBytes;
+    bytes = kMaxTextBytes;
   }
   if (!post(sink, store, {type_flags(RecordType::source_location), 0, settings.pid, sequence},
             pick(layout,
                  wide::SourceLocation{index, line, before, narrow(site.style), narrow(filenum)},
                  classic::SourceLocation{narrow(index), narrow(site.style), narrow(line),
                                          narrow(before), narrow(filenum)}),
-            name.begin, name.bytes, nested)) {
+            name, bytes, nested)) {
     lose(sink, store, LostReason::names, 1);
   }
 }
