@@ -1,6 +1,7 @@
 """telltale paths --slice: what a crash depends on, of real programs."""
 import json
 import random
+import re
 import shutil
 import subprocess
 import time
@@ -81,6 +82,11 @@ class Slice(SamplerCase):
         self.assertRegex(done.stdout, rf"(?m)^#0 +sum at slice.c:{stop}  +total \+= \*at->value;.*\n +it stopped here$")
         self.assertRegex(done.stdout, rf"(?m)^- +make at slice.c:\d+ .*\n +may define memory, used at line {stop} of sum")
         self.assertRegex(done.stdout, r"(?m)^\d+ lines in \d+ blocks; with what did not run, \d+ lines in \d+ blocks$")
+        count = int(re.search(r"(?m)^(\d+) lines in", done.stdout)[1])
+        few = telltale("paths", self.path("core"), "--program", program, "--slice", "--rows", "2")
+        self.assertEqual((few.returncode, few.stderr), (0, ""))
+        self.assertEqual(few.stdout.splitlines(), [*done.stdout.splitlines()[:7], f"... {count - 2} lines more; --rows 0 shows all",
+                                                   *done.stdout.splitlines()[3 + 2 * count:]])
 
     def test_programs_without_data_flow(self):
         program = self.crashed(RELEASES[-1], "-O0", "-fno-trace-data")

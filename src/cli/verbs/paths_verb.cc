@@ -36,6 +36,7 @@ struct PathsOptions {
   std::string stored_folder = kStoredCores;
   bool html = false;
   bool slice = false;
+  size_t slice_lines = 100;
   bool system_headers = false;
   OutputOption output;
 };
@@ -51,7 +52,7 @@ Result<void> write(const std::vector<ThreadPaths>& threads, const Recording& rec
       options.html ? write_paths_page(threads, recording.input(0).name(), why, view, problems, *out)
       : options.reading.json
           ? out->write(paths_document(threads, why, recording.format().name, problems))
-      : options.slice ? out->write(slice_text(threads, why, view.names))
+      : options.slice ? out->write(slice_text(threads, why, view.names, options.slice_lines))
                       : out->write(paths_text(threads, why, view));
   if (done) done = out->finish();
   return done;
@@ -197,6 +198,12 @@ void add_paths_verb(Command app, int& status) {
   verb.add_flag("--html", options->html,
                 "write a page: source in the order in which it ran, to step through")
       .excludes("--json");
+  add_limit_option(verb, options->slice_lines,
+                   "lines of the text of the slice, the nearest first; 0: all")
+      .needs("--slice")
+      .excludes("--json")
+      .excludes("--html")
+      .show_default();
   add_names_option(verb, options->reading);
   verb.option("--names").excludes("--json");
   add_output_option(verb, options->output).show_default();

@@ -107,7 +107,7 @@ std::string size_of_slice(const ProgramSlice& slice) {
 }
 
 std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
-                       NameStyle names) {
+                       NameStyle names, size_t limit) {
   std::string out;
   if (!why_stopped.empty()) append_format(out, "stopped by {}\n", why_stopped);
   const ThreadPaths* const thread = sliced(threads);
@@ -121,7 +121,8 @@ std::string slice_text(const std::vector<ThreadPaths>& threads, const std::strin
   }
   SourceLines sources;
   ViewedNames viewed(names);
-  for (const ProgramSlice::Line& line : slice.lines) {
+  const size_t shown = limit == 0 ? slice.lines.size() : std::min(limit, slice.lines.size());
+  for (const ProgramSlice::Line& line : slice.lines | std::views::take(shown)) {
     const std::string frame = line.frame ? fmt::format("#{}", *line.frame) : "-";
     std::string text = fmt::format(
         "{:<4} {} at {}:{}  {}", frame, visible(viewed.of(line.function, "")),
@@ -130,6 +131,8 @@ std::string slice_text(const std::vector<ThreadPaths>& threads, const std::strin
     text.resize(text.find_last_not_of(' ') + 1);
     append_format(out, "{}\n       {}\n", text, visible(sentence_of(line)));
   }
+  if (shown < slice.lines.size())
+    append_format(out, "... {} lines more; --rows 0 shows all\n", slice.lines.size() - shown);
   append_format(out, "\n{}\n", size_of_slice(slice));
   for (const std::string& note : slice.notes) append_format(out, "assumed: {}\n", note);
   return out;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,9 @@ std::string size_of_slice(const ProgramSlice& slice);
 std::string directory_of_slice(const ThreadPaths& thread, const ProgramSlice::Line& line);
 
 // For people: the slice of the first thread that has one, with the text of its lines where the
-// file is here.
+// file is here. At most `limit` lines, the nearest; 0: all. What is left out is counted.
 std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
-                       NameStyle names);
+                       NameStyle names, size_t limit);
 
 // The member `slice` of a thread in the document `paths`.
 void write_slice(ObjectWriter& thread, const ProgramSlice& slice);
