@@ -8,6 +8,8 @@
 #include <cstring>
 
 #include "configure.h"
+#include "names.h"
+#include "system.h"
 
 namespace telltale::st {
 namespace {
@@ -20,20 +22,46 @@ struct Word {
   }
 };
 
-// "64M" is 64 x 2^20; 0 if it is not a number.
-uint64_t number_of(const Word& word) {
+constexpr const char* kVariable = "TELLTALE_STACKTRACK";
+
+// On standard error, cut at 255 bytes.
+class Message {
+ public:
+  Message() { add("telltale-stacktrack: ").add(kVariable).add(": "); }
+  Message& add(const Word& word) {
+    for (size_t i = 0; i < word.bytes && bytes_ < sizeof(text_) - 1; ++i)
+      text_[bytes_++] = word.begin[i];
+    return *this;
+  }
+  Message& add(const char* text) { return add(Word{text, std::strlen(text)}); }
+  void write() {
+    text_[bytes_++] = '\n';
+    write_all(2, text_, bytes_);
+  }
+
+ private:
+  char text_[256];
+  size_t bytes_ = 0;
+};
+
+// "64M" is 64 x 2^20. False: it is no number.
+template <typename Number>
+bool take_number(const Word& word, Number& out) {
   uint64_t number = 0;
   for (size_t i = 0; i < word.bytes; ++i) {
     const char c = word.begin[i];
     if (c >= '0' && c <= '9' && number < UINT64_MAX / 16) {
       number = number * 10 + static_cast<uint64_t>(c - '0');
-    } else if (i + 1 == word.bytes && number < UINT64_MAX >> 31) {
-      return c == 'K' ? number << 10 : c == 'M' ? number << 20 : c == 'G' ? number << 30 : 0;
+    } else if (i != 0 && i + 1 == word.bytes && number < UINT64_MAX >> 31 &&
+               (c == 'K' || c == 'M' || c == 'G')) {
+      number <<= c == 'K' ? 10 : c == 'M' ? 20 : 30;
     } else {
-      return 0;
+      return false;
     }
   }
-  return number;
+  if (word.bytes == 0 || number > static_cast<Number>(-1)) return false;
+  out = static_cast<Number>(number);
+  return true;
 }
 
 void copy_word(const Word& word, char (&text)[kPathBytes]) {
@@ -45,36 +73,38 @@ void copy_word(const Word& word, char (&text)[kPathBytes]) {
 char directory[kPathBytes];
 char path[kPathBytes];
 
-void take_option(const Word& name, const Word& value, FileOptions& options) {
-  if (name.is("dir")) {
-    copy_word(value, directory);
-    options.directory = directory;
-  } else if (name.is("path")) {
-    copy_word(value, path);
-    options.path = path;
-  } else if (name.is("size")) {
-    default_limit_bytes = number_of(value);
-  } else if (name.is("rotate")) {
-    options.rotate_bytes = number_of(value);
-  } else if (name.is("keep")) {
-    options.keep_files = static_cast<uint32_t>(number_of(value));
-  } else if (name.is("ring")) {
-    options.ring_bytes = number_of(value);
-  } else if (name.is("clock")) {
-    options.clock_every = static_cast<uint32_t>(number_of(value));
-  } else if (name.is("layout")) {
-    options.layout = value.is("classic") ? Layout::classic : Layout::wide;
-  } else if (name.is("sequence")) {
-    options.sequence = value.is("count") ? Sequence::count : Sequence::clock;
-  } else if (name.is("fork")) {
-    options.follow_fork = !value.is("no");
+// False: there is no such option, or it has no such value.
+bool take_option(const Word& name, const Word& value, FileOptions& options) {
+  if (name.is("dir") || name.is("path")) {
+    const bool is_path = name.is("path");
+    if (value.bytes == 0 || value.bytes >= kPathBytes) return false;
+    copy_word(value, is_path ? path : directory);
+    (is_path ? options.path : options.directory) = is_path ? path : directory;
+    return true;
   }
+  if (name.is("size")) return take_number(value, default_limit_bytes);
+  if (name.is("rotate")) return take_number(value, options.rotate_bytes);
+  if (name.is("keep")) return take_number(value, options.keep_files);
+  if (name.is("ring")) return take_number(value, options.ring_bytes);
+  if (name.is("clock")) return take_number(value, options.clock_every);
+  if (name.is("layout")) {
+    options.layout = value.is("classic") ? Layout::classic : Layout::wide;
+    return value.is("classic") || value.is("wide");
+  }
+  if (name.is("sequence")) {
+    options.sequence = value.is("count") ? Sequence::count : Sequence::clock;
+    return value.is("count") || value.is("clock");
+  }
+  if (name.is("fork")) {
+    options.follow_fork = !value.is("no");
+    return value.is("no") || value.is("yes");
+  }
+  return false;
 }
 
 }  // namespace
 
 void open_from_environment() {
-  constexpr const char* kVariable = "TELLTALE_STACKTRACK";
   // A program with more privileges than its caller (setuid, capabilities) ignores the variable, and
   // so do programs that it starts with these privileges.
   if (::getauxval(AT_SECURE) != 0) ::unsetenv(kVariable);
@@ -87,11 +117,13 @@ void open_from_environment() {
     const size_t name_bytes = equals == nullptr ? bytes : static_cast<size_t>(equals - at);
     const Word value{equals == nullptr ? at + bytes : equals + 1,
                      equals == nullptr ? 0 : bytes - name_bytes - 1};
-    take_option({at, name_bytes}, value, request.file);
+    if (bytes != 0 && !take_option({at, name_bytes}, value, request.file))
+      Message().add("\"").add(Word{at, bytes}).add("\" is no setting; it is ignored").write();
     at += bytes;
     if (*at == ',') ++at;
   }
-  if (telltale_st_open_v1(&request) == -EEXIST && request.file.path != nullptr) {
+  int opened = telltale_st_open_v1(&request);
+  if (opened == -EEXIST && request.file.path != nullptr) {
     // Another program of the same command, or what this process executed before, has the file. This
     // one gets a derived name in the same folder.
     char* const name = std::strrchr(path, '/');
@@ -100,7 +132,12 @@ void open_from_environment() {
       request.file.directory = path;
     }
     request.file.path = nullptr;
-    telltale_st_open_v1(&request);
+    opened = telltale_st_open_v1(&request);
+  }
+  if (opened < 0) {
+    char number[24];
+    write_number(number, sizeof(number), static_cast<uint64_t>(-opened));
+    Message().add("nothing is recorded: no file can be opened, error ").add(number).write();
   }
   default_limit_bytes = 0;  // the program's own files are the program's affair
 }

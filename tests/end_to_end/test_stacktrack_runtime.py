@@ -158,6 +158,24 @@ class Rows(unittest.TestCase):
                                   text=True, timeout=60)
             self.assertIn("FAILED: open: ", done.stderr)
 
+    def test_wrong_settings_are_named(self):
+        """And the others hold."""
+        program = os.path.join(PROGRAMS, "stacktrack_hosts")
+
+        def said(settings):
+            done = subprocess.run([program, "order"], capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "TELLTALE_STACKTRACK": settings})
+            self.assertEqual(done.returncode, 0)
+            return done.stderr.splitlines()
+
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(said(f"dir={folder},size=1M,rotate=64M,keep=2,clock=16,layout=wide,sequence=clock,fork=yes,"), [])
+            for wrong in ("rotat=64M", "rotate=64X", "rotate=", "rotate=K", "keep=4294967296", "layout=clasic", "sequence=1", "fork=maybe",
+                          "clock=-1", "on"):
+                self.assertEqual(said(f"{wrong},dir={folder}"), [f'telltale-stacktrack: TELLTALE_STACKTRACK: "{wrong}" is no setting; it is ignored'])
+            self.assertEqual(len(os.listdir(folder)), 11)
+            self.assertEqual(said(f"dir={folder}/none"), ["telltale-stacktrack: TELLTALE_STACKTRACK: nothing is recorded: no file can be opened, error 2"])
+
     def test_r11_before_main_and_after_it(self):
         for library in LIBRARIES:
             with self.subTest(library=library), tempfile.TemporaryDirectory() as folder:
