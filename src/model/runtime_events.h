@@ -355,6 +355,9 @@ struct PieceEvent {
   size_t stream = 0;    // index into EventSource::streams()
   int64_t thread = 0;   // as in ThreadKey::tid
   unsigned address_bits = 64;  // of ids: address_in(); the same in all pieces
+  size_t process = 0;          // EventStream::process
+  // Input is missing between this piece and the thread's piece before: it may be of this thread.
+  bool after_loss = false;
 };
 
 // All events that precede it in the files, of any thread, happened before all that follow it.

@@ -1,6 +1,7 @@
 #include "analysis/heap/gc_handles.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/sort_rows.h"
 
@@ -9,7 +10,7 @@ namespace telltale {
 void GcHandles::on(const HandleEvent& event) {
   const auto kind = static_cast<size_t>(event.kind);
   if (kind >= kKinds) return;
-  if (pieces_.empty() || pieces_.back().place != place_) pieces_.push_back({place_, {}});
+  if (pieces_.empty() || pieces_.back().place != place_) pieces_.push_back({process_, place_, {}});
   Change& change = pieces_.back().kinds[kind];
   change.made += event.created ? 1 : -1;
   change.most = std::max(change.most, change.made);
@@ -22,10 +23,13 @@ void GcHandles::append(const GcHandles& next) {
 
 std::array<GcHandles::Kind, GcHandles::kKinds> GcHandles::kinds() const {
   std::vector<Piece> sorted = pieces_;
-  sort_rows(sorted, {}, &Piece::place);
+  sort_rows(sorted, {}, [](const Piece& piece) { return std::pair(piece.process, piece.place); });
   std::array<Kind, kKinds> kinds{};
   std::array<int64_t, kKinds> alive{};
+  size_t process = 0;
   for (const Piece& piece : sorted) {
+    if (piece.process != process) alive = {};
+    process = piece.process;
     for (size_t i = 0; i < kKinds; ++i) {
       const Change& change = piece.kinds[i];
       kinds[i].most = std::max(kinds[i].most, alive[i] + change.most);

@@ -17,10 +17,13 @@ class GcHandles {
   struct Kind {
     uint64_t created = 0;
     uint64_t destroyed = 0;
-    int64_t most = 0;  // alive at one time, in file order, without those created earlier
+    int64_t most = 0;  // alive at one time in one process, without those created earlier
   };
 
-  void on(const PieceEvent& event) { place_ = event.offset; }
+  void on(const PieceEvent& event) {
+    place_ = event.offset;
+    process_ = event.process;
+  }
   void on(const HandleEvent& event);
   void append(const GcHandles& next);
 
@@ -33,10 +36,12 @@ class GcHandles {
     uint64_t created = 0;
   };
   struct Piece {
+    size_t process = 0;
     uint64_t place = 0;
     std::array<Change, kKinds> kinds{};
   };
   uint64_t place_ = 0;
+  size_t process_ = 0;
   std::vector<Piece> pieces_;  // only those with handles
 };
 

@@ -83,7 +83,7 @@ class RootNames {
 
 HeapShotSurvey::Choice HeapShotSurvey::last(PlayedWindow window,
                                             std::span<const EventStream> streams) const {
-  const std::map<int64_t, Ticks> ends = end_.by_process(streams);
+  const std::map<size_t, Ticks> ends = end_.by_process(streams);
   std::vector<HeapShotRoots::Extent> shots = extents_.shots();
   sort_rows(shots, {}, &HeapShotRoots::Extent::time);
   const auto at_exit = [&](const HeapShotRoots::Extent& shot) {
@@ -94,10 +94,12 @@ HeapShotSurvey::Choice HeapShotSurvey::last(PlayedWindow window,
     const HeapShotRoots::Extent& shot = shots[i];
     if (!window.holds(shot.time)) continue;
     const bool running_is_known = choice.shot && !at_exit(*choice.shot);
-    if (!shot.ended || (running_is_known && at_exit(shot))) {
-      choice.left_out.push_back(
-          {i, shot.time,
-           shot.ended ? HeapShotLeftOut::Why::at_exit : HeapShotLeftOut::Why::unfinished});
+    if (!shot.ended || shot.damaged || (running_is_known && at_exit(shot))) {
+      using Why = HeapShotLeftOut::Why;
+      choice.left_out.push_back({i, shot.time,
+                                 !shot.ended    ? Why::unfinished
+                                 : shot.damaged ? Why::damaged
+                                                : Why::at_exit});
       continue;
     }
     choice.shot = shot;

@@ -70,6 +70,7 @@ class HeapShotSurvey : public IgnoreEvents {
     end_.on(event);
   }
   void on(const LoadEvent& event) { end_.on(event); }
+  void loss(const LossEvent& event) { extents_.loss(event); }
   void on(const HeapShotEvent& event) { extents_.on(event); }
   void on(const HeapRootsEvent& event) { extents_.on(event); }
   void append(const HeapShotSurvey& next) {

@@ -13,8 +13,9 @@ namespace telltale {
 
 // Changes of a type's live objects over the heap shots of a recording. docs/analysis/heap.md.
 struct TypeGrowth {
-  std::string type;                      // types of one name are one
-  std::vector<HeapShots::Sum> by_shot;   // as many as there are shots
+  std::string type;                      // types of one name in a process are one
+  size_t process = 0;                    // EventStream::process
+  std::vector<HeapShots::Sum> by_shot;   // as many as there are shots of the process
   size_t steps_up = 0;                   // steps to a shot with more bytes
   size_t steps_down = 0;                 // fewer
   [[nodiscard]] int64_t bytes() const {  // last less first
@@ -30,8 +31,8 @@ struct TypeGrowth {
   }
 };
 
-// All types with objects in any shot: steadily growing ones first, then by growth in bytes, equal
-// ones by name.
+// All types with objects in any shot, for each process with two shots: steadily growing ones first,
+// then by growth in bytes, equal ones by process and name.
 std::vector<TypeGrowth> heap_growth(std::span<const HeapShots::Shot> shots,
                                     const LoadedTypes& types);
 

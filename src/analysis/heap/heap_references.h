@@ -56,6 +56,7 @@ class HeapReferences {
     explicit ShotsSink(std::shared_ptr<const HeapShotRoots> roots) : shots_(std::move(roots)) {}
     [[nodiscard]] static EventDetails details() { return {.stacks = false, .references = true}; }
     void on(const PieceEvent& event) { shots_.on(event); }
+    void loss(const LossEvent& event) { shots_.loss(event); }
     void on(const HeapShotEvent& event) { shots_.on(event); }
     void on(const HeapObjectEvent& event) { shots_.on(event); }
     void on(const HeapRootsEvent& event) { shots_.on(event); }

@@ -22,12 +22,16 @@ std::vector<HeapShotRoots::Extent> HeapShotExtents::shots() const {
   std::map<size_t, size_t> open;  // by stream: 1 + index into `found`
   for (const Mark& mark : marks_) {
     size_t& index = open[mark.stream];
+    if (mark.what == Mark::What::loss) {
+      if (index != 0) found[index - 1].damaged = true;
+      continue;
+    }
     if (index != 0) {
       found[index - 1].end = mark.place;
-      found[index - 1].ended = !mark.begin;
+      found[index - 1].ended = mark.what == Mark::What::end;
     }
     index = 0;
-    if (!mark.begin) continue;
+    if (mark.what == Mark::What::end) continue;
     found.push_back(
         {.begin = mark.place, .end = kNoPlace, .stream = mark.stream, .time = mark.time});
     index = found.size();

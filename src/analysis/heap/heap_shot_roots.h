@@ -24,6 +24,7 @@ struct HeapPlace {
 struct HeapShotLeftOut {
   enum class Why : uint8_t {
     unfinished,  // its end is missing; it is unknown how much of it is recorded
+    damaged,     // a part of it is missing, or may be
     at_exit,     // taken when its program ended, after it had released its data
   };
   size_t number = 0;  // HeapShots::Shot::number
@@ -31,7 +32,15 @@ struct HeapShotLeftOut {
   Why why{};
 };
 constexpr std::string_view name_of(HeapShotLeftOut::Why why) {
-  return why == HeapShotLeftOut::Why::unfinished ? "unfinished" : "at exit";
+  switch (why) {
+    case HeapShotLeftOut::Why::unfinished:
+      return "unfinished";
+    case HeapShotLeftOut::Why::damaged:
+      return "damaged";
+    case HeapShotLeftOut::Why::at_exit:
+      break;
+  }
+  return "at exit";
 }
 
 // Assigns roots to heap shots. docs/analysis/mono.md, "heapshot". Memory depends on the number of
@@ -60,8 +69,9 @@ class HeapShotRoots {
     HeapPlace begin;
     HeapPlace end;
     size_t stream = 0;
-    Ticks time = 0;      // of its begin
-    bool ended = false;  // its end is recorded
+    Ticks time = 0;        // of its begin
+    bool ended = false;    // its end is recorded
+    bool damaged = false;  // a part of it is missing, or may be
   };
   HeapShotRoots(std::vector<Extent> shots, Since since);
 
@@ -91,10 +101,15 @@ class HeapShotExtents : public IgnoreEvents {
   void on(const PieceEvent& event) {
     stream_ = event.stream;
     place_ = {event.offset, 0};
+    if (event.after_loss) marks_.push_back({stream_, Mark::What::loss, place_, event.time});
   }
   void on(const HeapShotEvent& event) {
     ++place_.event;
-    marks_.push_back({stream_, event.begin, place_, event.time});
+    marks_.push_back(
+        {stream_, event.begin ? Mark::What::begin : Mark::What::end, place_, event.time});
+  }
+  void loss(const LossEvent& event) {
+    marks_.push_back({stream_, Mark::What::loss, place_, event.time});
   }
   void on(const HeapRootsEvent&) {
     ++place_.event;
@@ -109,8 +124,9 @@ class HeapShotExtents : public IgnoreEvents {
 
  private:
   struct Mark {
+    enum class What : uint8_t { begin, end, loss };
     size_t stream = 0;
-    bool begin = false;
+    What what{};
     HeapPlace place;
     Ticks time = 0;
   };

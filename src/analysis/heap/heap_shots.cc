@@ -50,6 +50,13 @@ void HeapShots::go_on() {
   now_ = &add(std::move(shot));
 }
 
+// Some of the objects of the shot that is open now may be missing.
+void HeapShots::lose() {
+  go_on();
+  now_->damaged = true;
+  now_ = nullptr;
+}
+
 // Adds the sums of recent objects to their shot, before it is used otherwise.
 void HeapShots::pause() {
   if (now_ == nullptr) return;
@@ -72,6 +79,7 @@ void HeapShots::on(const HeapShotEvent& event) {
   shot.begun = true;
   shot.begin = place_;
   shot.shot.begin = event.time;
+  shot.shot.process = process_;
   add(std::move(shot));
 }
 
@@ -90,6 +98,7 @@ void HeapShots::append(HeapShots&& next) {
       add(std::move(theirs));
     } else if (open != nullptr) {
       const bool ended = theirs.ended;
+      open->damaged = open->damaged || theirs.damaged;
       merge(*open, std::move(theirs));
       open->ended = ended;
       if (ended) close(*open);
@@ -166,7 +175,13 @@ HeapShots::Shots HeapShots::take_shots() {
     sum_up(of_thread);
     of_thread.shot.number = i;
     of_thread.shot.stream = of_thread.stream;
-    (of_thread.ended ? shots.whole : shots.unfinished).push_back(std::move(of_thread.shot));
+    if (of_thread.ended && !of_thread.damaged) {
+      shots.whole.push_back(std::move(of_thread.shot));
+    } else {
+      using Why = HeapShotLeftOut::Why;
+      shots.in_part.push_back(
+          {std::move(of_thread.shot), of_thread.ended ? Why::damaged : Why::unfinished});
+    }
   }
   shots_.clear();
   last_.clear();

@@ -43,8 +43,9 @@ class HeapShots {
     HeapShotRoots::Sum roots;  // that refer to its objects
   };
   struct Shot {
-    size_t number = 0;  // from 0, of all shots that begin in the recording, in order of time
-    size_t stream = 0;  // the thread with its events
+    size_t number = 0;   // from 0, of all shots that begin in the recording, in order of time
+    size_t stream = 0;   // the thread with its events
+    size_t process = 0;  // EventStream::process
     Ticks begin = 0;
     uint64_t objects = 0;
     uint64_t bytes = 0;
@@ -55,9 +56,13 @@ class HeapShots {
     uint64_t roots = 0;  // recorded, to any object
   };
 
+  struct LeftOut {
+    Shot shot;
+    HeapShotLeftOut::Why why{};
+  };
   struct Shots {
     std::vector<Shot> whole;       // in order of time
-    std::vector<Shot> unfinished;  // without an end: only an unknown part is recorded
+    std::vector<LeftOut> in_part;  // unfinished or damaged; in order of time
   };
 
   // With `roots`: include references.
@@ -67,8 +72,11 @@ class HeapShots {
   void on(const PieceEvent& event) {
     pause();
     stream_ = event.stream;
+    process_ = event.process;
     place_ = {event.offset, 0};
+    if (event.after_loss) lose();
   }
+  void loss(const LossEvent&) { lose(); }
   void on(const HeapShotEvent& event);
   [[gnu::always_inline]] void on(const HeapObjectEvent& event) {
     if (now_ == nullptr) [[unlikely]]
@@ -97,8 +105,9 @@ class HeapShots {
     AddressMap<Sum> by_type;
     HeapObjectLog log;  // with references
     size_t stream = 0;
-    bool begun = false;   // otherwise the shot began in an earlier piece
-    bool ended = false;   // its end is recorded; otherwise the file or the next shot ended it
+    bool begun = false;  // otherwise the shot began in an earlier piece
+    bool ended = false;  // its end is recorded; otherwise the file or the next shot ended it
+    bool damaged = false;
     bool summed = false;  // its objects are released
     HeapPlace begin;
   };
@@ -106,6 +115,7 @@ class HeapShots {
   void log(HeapObjectEvent event) { now_->log.add(event); }
   [[nodiscard]] OfThread* open_in(size_t stream);
   void go_on();
+  void lose();
   void pause();
   OfThread& add(OfThread&& shot);
   static void merge(OfThread& to, OfThread&& later);
@@ -116,6 +126,7 @@ class HeapShots {
 
   std::shared_ptr<const HeapShotRoots> roots_;
   size_t stream_ = 0;
+  size_t process_ = 0;
   HeapPlace place_;
   std::vector<OfThread> shots_;  // by thread, each in its order
   AddressMap<size_t> last_;      // by stream: 1 + index into shots_

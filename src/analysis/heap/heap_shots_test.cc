@@ -134,10 +134,10 @@ TEST_P(HeapShotReferences, OfAShotWithoutAnEndAreToldApartWhateverBecameOfTheRoo
   const HeapShots::Shots shots = shots_of(all, Since::its_begin);  // releases the roots
   ASSERT_EQ(shots.whole.size(), 1U);
   EXPECT_EQ(shots.whole[0].number, 0U);
-  ASSERT_EQ(shots.unfinished.size(), 1U);
-  EXPECT_EQ(shots.unfinished[0].number, 1U);
-  EXPECT_EQ(shots.unfinished[0].objects, 1U);
-  EXPECT_EQ(shots.unfinished[0].roots, 2U);
+  ASSERT_EQ(shots.in_part.size(), 1U);
+  EXPECT_EQ(shots.in_part[0].shot.number, 1U);
+  EXPECT_EQ(shots.in_part[0].shot.objects, 1U);
+  EXPECT_EQ(shots.in_part[0].shot.roots, 2U);
 }
 
 TEST_P(HeapShotReferences, OfAShotInWhichAnotherBeginsAreUnfinished) {
@@ -147,12 +147,53 @@ TEST_P(HeapShotReferences, OfAShotInWhichAnotherBeginsAreUnfinished) {
     return end != nullptr && end->time == 3;
   });
   const HeapShots::Shots shots = shots_of(all, Since::its_begin);
-  ASSERT_EQ(shots.unfinished.size(), 1U);
-  EXPECT_EQ(shots.unfinished[0].number, 0U);
-  EXPECT_EQ(shots.unfinished[0].objects, 3U);
+  ASSERT_EQ(shots.in_part.size(), 1U);
+  EXPECT_EQ(shots.in_part[0].shot.number, 0U);
+  EXPECT_EQ(shots.in_part[0].shot.objects, 3U);
   ASSERT_EQ(shots.whole.size(), 1U);
   EXPECT_EQ(shots.whole[0].number, 1U);
   EXPECT_EQ(shots.whole[0].objects, 1U);
+}
+
+TEST(HeapShotsAfterLosses, ShotsWithAHoleAreLeftOut) {
+  const HeapObjectEvent object{
+      .object = ObjectId{8}, .type = TypeId{1}, .bytes = 24, .references = {}};
+  // Four shots, each in three pieces of stream 0; what is lost in the piece `lost`, or before it.
+  const auto tell = [&](auto make, uint64_t lost, bool inside) {
+    auto all = make();
+    for (uint64_t piece = 0; piece < 12; ++piece) {
+      auto part = make();
+      part.on(PieceEvent{.time = piece,
+                         .offset = piece * 100,
+                         .stream = 0,
+                         .after_loss = !inside && piece == lost});
+      if (piece % 3 == 0) part.on(HeapShotEvent{piece, true});
+      if constexpr (requires { part.on(object); }) part.on(object);
+      if (inside && piece == lost) part.loss(LossEvent{piece, 10, "damage"});
+      if (piece % 3 == 2) part.on(HeapShotEvent{piece, false});
+      all.append(std::move(part));
+    }
+    return all;
+  };
+  using Why = HeapShotLeftOut::Why;
+  for (const bool inside : {true, false}) {
+    for (uint64_t lost = 0; lost < 12; ++lost) {
+      SCOPED_TRACE(::testing::Message() << lost << (inside ? " inside" : " before"));
+      // Before a piece with a begin nothing of a shot is lost.
+      const bool is_hit = inside || lost % 3 != 0;
+      HeapShots shots = tell([] { return HeapShots(); }, lost, inside);
+      const HeapShots::Shots taken = shots.take_shots();
+      EXPECT_EQ(taken.whole.size(), is_hit ? 3U : 4U);
+      ASSERT_EQ(taken.in_part.size(), is_hit ? 1U : 0U);
+      if (is_hit) {
+        EXPECT_EQ(taken.in_part[0].shot.number, lost / 3);
+        EXPECT_EQ(taken.in_part[0].why, Why::damaged);
+      }
+      const auto extents = tell([] { return HeapShotExtents(); }, lost, inside).shots();
+      ASSERT_EQ(extents.size(), 4U);
+      for (size_t i = 0; i < 4; ++i) EXPECT_EQ(extents[i].damaged, is_hit && i == lost / 3);
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(PieceSizes, HeapShotReferences, ::testing::Values(1, 2, 3, 7, 100));

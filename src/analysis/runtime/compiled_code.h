@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "model/function_map.h"
@@ -13,6 +15,7 @@ namespace telltale {
 class CompiledCode {
  public:
   struct Method {
+    size_t process = 0;
     FunctionId function{};
     uint64_t address = 0;  // of the last compilation in the file; 0: none has code
     uint64_t bytes = 0;    // as recorded
@@ -26,7 +29,10 @@ class CompiledCode {
     [[nodiscard]] bool holds(uint64_t code) const { return knows_size() && code - address < bytes; }
   };
 
-  void on(const PieceEvent& event) { place_ = event.offset; }
+  void on(const PieceEvent& event) {
+    place_ = event.offset;
+    process_ = event.process;
+  }
   void on(const CompiledEvent& event);
   void on(const RuntimeCodeEvent& event) {
     ++helpers_;
@@ -34,7 +40,7 @@ class CompiledCode {
   }
   void append(const CompiledCode& next);
 
-  // All methods that have code, by function.
+  // All methods that have code, by function; those of several processes for each.
   [[nodiscard]] std::vector<Method> methods() const;
   [[nodiscard]] uint64_t helpers() const { return helpers_; }
   [[nodiscard]] uint64_t helper_bytes() const { return helper_bytes_; }
@@ -44,9 +50,13 @@ class CompiledCode {
     uint64_t place = 0;
     Method method;
   };
+  // The number in `compiled_`, and whether it is new.
+  std::pair<size_t, bool> place_of(size_t process, FunctionId function);
+
   uint64_t place_ = 0;
-  std::vector<Last> compiled_;         // one entry per method
-  FunctionMap<uint32_t> by_function_;  // 1 + index into compiled_
+  size_t process_ = 0;
+  std::vector<Last> compiled_;                     // one entry per process and method
+  std::vector<FunctionMap<uint32_t>> by_process_;  // by function: 1 + index into compiled_
   uint64_t helpers_ = 0;
   uint64_t helper_bytes_ = 0;
 };

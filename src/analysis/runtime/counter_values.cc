@@ -11,8 +11,8 @@ namespace telltale {
 void CounterValues::on(const CounterDescribed& event) {
   described_.push_back(
       {place_,
-       {event.index, std::string(event.section), std::string(event.name), event.section_number,
-        event.type, event.unit, event.variance, event.absolute}});
+       {stream_, event.index, std::string(event.section), std::string(event.name),
+        event.section_number, event.type, event.unit, event.variance, event.absolute}});
 }
 
 void CounterValues::Packed::add(const Value& value) {

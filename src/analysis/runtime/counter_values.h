@@ -19,6 +19,7 @@ namespace telltale {
 class CounterValues {
  public:
   struct Counter {
+    size_t stream = 0;  // a thread of its process
     uint64_t index = 0;
     std::string section;
     std::string name;
@@ -95,7 +96,10 @@ class CounterValues {
   // `keep_all`: every value, otherwise only the last of each counter.
   explicit CounterValues(bool keep_all = true) : keep_all_(keep_all) {}
 
-  void on(const PieceEvent& event) { place_ = event.offset; }
+  void on(const PieceEvent& event) {
+    place_ = event.offset;
+    stream_ = event.stream;
+  }
   void on(const CounterDescribed& event);
   void on(const CounterEvent& event);
   void append(const CounterValues& next);
@@ -119,6 +123,7 @@ class CounterValues {
 
   bool keep_all_;
   uint64_t place_ = 0;
+  size_t stream_ = 0;
   std::vector<Described> described_;
   AddressMap<Values> by_index_;
 };

@@ -13,11 +13,10 @@ std::vector<GcCollection> pair_collections(std::vector<CollectionMark> marks,
                                            std::span<const EventStream> streams, EndsTold ends) {
   sort_rows(marks, {}, &CollectionMark::time);
   const bool any = ends == EndsTold::by_any_thread;
-  std::map<std::tuple<int64_t, size_t, uint8_t>, std::optional<CollectionMark>> open;
+  std::map<std::tuple<size_t, size_t, uint8_t>, std::optional<CollectionMark>> open;
   std::vector<GcCollection> collections;
   for (const CollectionMark& mark : marks) {
-    auto& begun =
-        open[{streams[mark.stream].thread.pid, any ? 0 : mark.stream + 1, mark.generation}];
+    auto& begun = open[{streams[mark.stream].process, any ? 0 : mark.stream + 1, mark.generation}];
     if (mark.begin) {
       begun = mark;
     } else if (begun) {

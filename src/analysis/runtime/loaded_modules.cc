@@ -1,6 +1,7 @@
 #include "analysis/runtime/loaded_modules.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/sort_rows.h"
 
@@ -8,21 +9,21 @@ namespace telltale {
 
 void LoadedModules::on(const PieceEvent& event) {
   place_ = event.offset;
-  const auto id = static_cast<uint64_t>(event.thread);
-  if (first_pieces_.find(id) == nullptr) first_pieces_[id] = event.offset;
+  process_ = event.process;
+  first_pieces_.try_emplace({event.process, event.thread}, event.offset);
 }
 
 void LoadedModules::on(const LoadEvent& event) {
   if (event.kind == LoadEvent::Kind::type || event.kind == LoadEvent::Kind::type_in_domain) return;
-  loaded_.push_back({place_, event.kind, event.action, event.time, event.id, event.domain,
+  loaded_.push_back({place_, process_, event.kind, event.action, event.time, event.id, event.domain,
                      std::string(event.name)});
 }
 
 void LoadedModules::append(const LoadedModules& next) {
   loaded_.insert(loaded_.end(), next.loaded_.begin(), next.loaded_.end());
-  for (const auto& [id, place] : next.first_pieces_) {
-    const uint64_t* ours = first_pieces_.find(id);
-    if (ours == nullptr || place < *ours) first_pieces_[id] = place;
+  for (const auto& [thread, place] : next.first_pieces_) {
+    uint64_t& ours = first_pieces_.try_emplace(thread, place).first->second;
+    ours = std::min(ours, place);
   }
 }
 
@@ -39,7 +40,7 @@ std::vector<LoadedModules::Module> LoadedModules::modules(LoadEvent::Kind kind) 
   std::vector<Module> all;
   for (const Loaded* event : in_file_order(kind)) {
     if (event->action == LoadEvent::Action::loaded) {
-      all.push_back({event->id, event->name, event->time, {}});
+      all.push_back({event->process, event->id, event->name, event->time, {}});
     } else if (event->action == LoadEvent::Action::unloaded) {
       const auto open = std::find_if(all.rbegin(), all.rend(), [&](const Module& module) {
         return module.id == event->id && !module.unloaded;
@@ -71,6 +72,7 @@ std::vector<LoadedModules::Domain> LoadedModules::domains() const {
   std::vector<Domain> all;
   for (const Loaded* event : in_file_order(LoadEvent::Kind::domain)) {
     Domain& domain = item_of(all, event->id);
+    domain.process = event->process;
     if (event->action == LoadEvent::Action::loaded) ++domain.loads;
     if (event->action == LoadEvent::Action::unloaded) ++domain.unloads;
     if (event->action != LoadEvent::Action::named) continue;
@@ -84,6 +86,7 @@ std::vector<LoadedModules::Context> LoadedModules::contexts() const {
   std::vector<Context> all;
   for (const Loaded* event : in_file_order(LoadEvent::Kind::context)) {
     Context& context = item_of(all, event->id);
+    context.process = event->process;
     if (event->action == LoadEvent::Action::loaded) {
       context.domain = event->domain;
       ++context.loads;
@@ -94,19 +97,20 @@ std::vector<LoadedModules::Context> LoadedModules::contexts() const {
 }
 
 std::vector<LoadedModules::Thread> LoadedModules::threads() const {
-  std::vector<std::pair<uint64_t, int64_t>> order;  // by first piece
-  for (const auto& [id, place] : first_pieces_) order.emplace_back(place, static_cast<int64_t>(id));
+  std::vector<std::pair<uint64_t, std::pair<size_t, int64_t>>> order;  // by first piece
+  for (const auto& [thread, place] : first_pieces_) order.emplace_back(place, thread);
   sort_rows(order);
   std::vector<Thread> all;
-  AddressMap<size_t> index;  // into `all`
-  for (const auto& [place, id] : order) {
-    index[static_cast<uint64_t>(id)] = all.size();
-    all.emplace_back().id = id;
+  std::map<std::pair<size_t, int64_t>, size_t> index;  // into `all`
+  for (const auto& [place, thread] : order) {
+    index[thread] = all.size();
+    Thread& own = all.emplace_back();
+    std::tie(own.process, own.id) = thread;
   }
   for (const Loaded* event : in_file_order(LoadEvent::Kind::thread)) {
-    const size_t* found = index.find(event->id);
-    if (found == nullptr) continue;
-    Thread& thread = all[*found];
+    const auto found = index.find({event->process, static_cast<int64_t>(event->id)});
+    if (found == index.end()) continue;
+    Thread& thread = all[found->second];
     if (event->action == LoadEvent::Action::loaded) ++thread.starts;
     if (event->action == LoadEvent::Action::unloaded) ++thread.ends;
     if (event->action != LoadEvent::Action::named) continue;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "analysis/runtime/address_map.h"
 #include "model/runtime_events.h"
 
 namespace telltale {
@@ -14,13 +16,16 @@ namespace telltale {
 // thread, domain, context". A part: append() merges pieces in any order.
 class LoadedModules {
  public:
+  // Of all of them: `process` is EventStream::process, and ids are of one process.
   struct Module {  // an image or assembly, once for each load
+    size_t process = 0;
     uint64_t id = 0;
     std::string name;
     Ticks loaded = 0;
     std::optional<Ticks> unloaded;
   };
   struct Domain {
+    size_t process = 0;
     uint64_t id = 0;
     std::string name;                // the last
     std::vector<std::string> names;  // all, in order
@@ -28,12 +33,14 @@ class LoadedModules {
     uint64_t unloads = 0;
   };
   struct Context {
+    size_t process = 0;
     uint64_t id = 0;
     uint64_t domain = 0;  // the last
     uint64_t loads = 0;
     uint64_t unloads = 0;
   };
   struct Thread {
+    size_t process = 0;
     int64_t id = 0;
     std::string name;                // the last
     std::vector<std::string> names;  // all, in order: ids are reused
@@ -58,6 +65,7 @@ class LoadedModules {
  private:
   struct Loaded {
     uint64_t place = 0;  // of the piece
+    size_t process = 0;
     LoadEvent::Kind kind{};
     LoadEvent::Action action{};
     Ticks time = 0;
@@ -69,8 +77,9 @@ class LoadedModules {
   [[nodiscard]] std::vector<const Loaded*> in_file_order(LoadEvent::Kind kind) const;
 
   uint64_t place_ = 0;
+  size_t process_ = 0;
   std::vector<Loaded> loaded_;
-  AddressMap<uint64_t> first_pieces_;  // of threads: place
+  std::map<std::pair<size_t, int64_t>, uint64_t> first_pieces_;  // by process and thread: place
 };
 
 }  // namespace telltale

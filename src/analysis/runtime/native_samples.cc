@@ -1,5 +1,6 @@
 #include "analysis/runtime/native_samples.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "base/sort_rows.h"
@@ -40,6 +41,7 @@ void NativeSamples::append(const NativeSamples& next) {
     first_kind_ = next.first_kind_;
   }
   for (const auto& [address, hits] : next.hits_) hits_[address] += hits;
+  address_bits_ = std::min(address_bits_, next.address_bits_);
   add_named(symbols_, next.symbols_);
   add_named(binaries_, next.binaries_);
 }
@@ -49,7 +51,9 @@ NativeSamples::Resolved NativeSamples::resolve(
   std::map<uint64_t, const CompiledCode::Method*> code;  // by address
   for (const CompiledCode::Method& method : methods) code.try_emplace(method.address, &method);
   Resolved resolved;
-  std::map<std::pair<Line::Kind, uint64_t>, Line> lines;  // by kind and address
+  // By kind, address (of one process), and name.
+  const bool one_process = address_bits_ == 64;
+  std::map<std::tuple<Line::Kind, uint64_t, std::string>, Line> lines;
   for (const auto& [address, hits] : hits_) {
     Line line;
     uint64_t start = 0;
@@ -65,18 +69,18 @@ NativeSamples::Resolved NativeSamples::resolve(
       const auto* binary = below(binaries_, address);
       if (symbol != nullptr && address - symbol->first < kSymbolReach) {
         line.kind = Line::Kind::symbol;
-        start = symbol->first;
+        start = one_process ? symbol->first : 0;
         line.name = symbol->second.name;
       } else {
         resolved.unresolved += hits;
         if (binary != nullptr && address - binary->first < binary->second.bytes) {
           line.kind = Line::Kind::binary;
-          start = binary->first;
+          start = one_process ? binary->first : 0;
           line.name = binary->second.name;
         }
       }
     }
-    Line& sum = lines.try_emplace({line.kind, start}, line).first->second;
+    Line& sum = lines.try_emplace({line.kind, start, line.name}, line).first->second;
     sum.hits += hits;
   }
   for (auto& [key, line] : lines) resolved.lines.push_back(std::move(line));

@@ -34,7 +34,10 @@ class NativeSamples {
     [[nodiscard]] uint64_t samples() const { return managed + unmanaged; }
   };
 
-  void on(const PieceEvent& event) { place_ = event.offset; }
+  void on(const PieceEvent& event) {
+    place_ = event.offset;
+    address_bits_ = event.address_bits;
+  }
   void on(const SampleEvent& event);
   void on(const NativeSymbolEvent& event) {
     symbols_.insert_or_assign(event.address, Named{place_, 0, std::string(event.name)});
@@ -47,7 +50,7 @@ class NativeSamples {
   [[nodiscard]] bool empty() const { return hits_.empty(); }
   // Kind of the first sample in the file (SampleEvent::kind); none: not recorded.
   [[nodiscard]] std::optional<uint64_t> first_kind() const { return first_kind_; }
-  // `methods`: those with code.
+  // `methods`: those with code. Symbols and binaries of one name in several processes are one line.
   [[nodiscard]] Resolved resolve(const std::vector<CompiledCode::Method>& methods) const;
 
  private:
@@ -59,6 +62,7 @@ class NativeSamples {
   static void add_named(std::map<uint64_t, Named>& to, const std::map<uint64_t, Named>& from);
 
   uint64_t place_ = 0;
+  unsigned address_bits_ = 64;  // as in PieceEvent
   bool any_ = false;
   uint64_t first_place_ = 0;
   std::optional<uint64_t> first_kind_;

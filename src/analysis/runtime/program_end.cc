@@ -27,8 +27,8 @@ void ProgramEnd::on(const LoadEvent& event) {
   }
 }
 
-std::map<int64_t, Ticks> ProgramEnd::by_process(std::span<const EventStream> streams) const {
-  std::map<int64_t, Ticks> ends;
+std::map<size_t, Ticks> ProgramEnd::by_process(std::span<const EventStream> streams) const {
+  std::map<size_t, Ticks> ends;
   std::map<size_t, bool> profiler;  // by stream: the thread with that id now
   for (const Mark& mark : marks_) {
     bool& is_profiler = profiler[mark.stream];
@@ -42,7 +42,7 @@ std::map<int64_t, Ticks> ProgramEnd::by_process(std::span<const EventStream> str
         break;
       case What::ended:
         if (!is_profiler) break;
-        const auto [end, first] = ends.try_emplace(streams[mark.stream].thread.pid, mark.time);
+        const auto [end, first] = ends.try_emplace(streams[mark.stream].process, mark.time);
         if (!first) end->second = std::min(end->second, mark.time);
         break;
     }

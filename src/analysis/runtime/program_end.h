@@ -24,8 +24,8 @@ class ProgramEnd {
     marks_.insert(marks_.end(), next.marks_.begin(), next.marks_.end());
   }
 
-  // Per process that ended in the recording, by pid. `streams`: the recording's.
-  [[nodiscard]] std::map<int64_t, Ticks> by_process(std::span<const EventStream> streams) const;
+  // Per process that ended in the recording, by EventStream::process. `streams`: the recording's.
+  [[nodiscard]] std::map<size_t, Ticks> by_process(std::span<const EventStream> streams) const;
 
  private:
   enum class What : uint8_t { named_profiler, named_otherwise, started, ended };
@@ -39,9 +39,9 @@ class ProgramEnd {
 };
 
 // True for events that begin after their process has begun to end. `ends`: ProgramEnd::by_process.
-inline bool is_at_exit(Ticks begin, size_t stream, const std::map<int64_t, Ticks>& ends,
+inline bool is_at_exit(Ticks begin, size_t stream, const std::map<size_t, Ticks>& ends,
                        std::span<const EventStream> streams) {
-  const auto end = ends.find(streams[stream].thread.pid);
+  const auto end = ends.find(streams[stream].process);
   return end != ends.end() && begin >= end->second;
 }
 

@@ -148,6 +148,10 @@ class RuntimeFactsSink : public IgnoreEvents {
     extents_.on(event);
   }
   void on(const CoverageEvent& event) { facts_.coverage.on(event); }
+  void loss(const LossEvent& event) {
+    facts_.shots.loss(event);
+    extents_.loss(event);
+  }
 
   RuntimeFacts take() {
     facts_.allocations.end_piece();

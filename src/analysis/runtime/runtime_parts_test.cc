@@ -11,6 +11,7 @@
 #include "analysis/heap/gc_handles.h"
 #include "analysis/heap/heap_shots.h"
 #include "analysis/heap/object_tracking.h"
+#include "analysis/runtime/compiled_code.h"
 #include "analysis/runtime/counter_values.h"
 #include "analysis/runtime/gc_collections.h"
 #include "analysis/runtime/loaded_types.h"
@@ -65,9 +66,10 @@ TEST(RuntimeParts, AConcurrentCollectionEndsInAnyThreadOfItsProcess) {
     };
   };
   using Step = CollectionStep;
-  const std::vector<EventStream> streams = {{.thread = {1, 1}, .thread_name = {}, .shards = 1},
-                                            {.thread = {1, 2}, .thread_name = {}, .shards = 1},
-                                            {.thread = {2, 1}, .thread_name = {}, .shards = 1}};
+  const std::vector<EventStream> streams = {
+      {.thread = {1, 1}, .thread_name = {}, .shards = 1, .process = 0},
+      {.thread = {1, 2}, .thread_name = {}, .shards = 1, .process = 0},
+      {.thread = {1, 1}, .thread_name = {}, .shards = 1, .process = 1}};
   // By thread, not in order of time; another process collects at the same time.
   const std::vector<std::function<void(GcCollections&)>> events = {
       step(0, 10, Step::start, 1), step(0, 90, Step::end, 1),   step(0, 100, Step::start, 1),
@@ -220,9 +222,10 @@ TEST(RuntimeParts, TheEndOfAProgramIsWhenTheFirstThreadOfItsProfilerEnds) {
     };
   };
   using Action = LoadEvent::Action;
-  const std::vector<EventStream> streams = {{.thread = {1, 10}, .thread_name = {}, .shards = 1},
-                                            {.thread = {1, 11}, .thread_name = {}, .shards = 1},
-                                            {.thread = {2, 10}, .thread_name = {}, .shards = 1}};
+  const std::vector<EventStream> streams = {
+      {.thread = {1, 10}, .thread_name = {}, .shards = 1, .process = 5},
+      {.thread = {1, 11}, .thread_name = {}, .shards = 1, .process = 5},
+      {.thread = {1, 10}, .thread_name = {}, .shards = 1, .process = 6}};
   const std::vector<std::function<void(ProgramEnd&)>> events = {
       thread(0, 1, Action::loaded),
       thread(0, 2, Action::named, "Profiler of my own"),
@@ -236,11 +239,54 @@ TEST(RuntimeParts, TheEndOfAProgramIsWhenTheFirstThreadOfItsProfilerEnds) {
       thread(1, 80, Action::unloaded),
       thread(2, 6, Action::named, "Profiler Writer")};  // of a process that was killed
   for (size_t cut = 0; cut <= events.size(); ++cut) {
-    const std::map<int64_t, Ticks> ends = told_in_two(events, cut).by_process(streams);
-    EXPECT_EQ(ends, (std::map<int64_t, Ticks>{{1, 80}})) << cut;
+    const std::map<size_t, Ticks> ends = told_in_two(events, cut).by_process(streams);
+    EXPECT_EQ(ends, (std::map<size_t, Ticks>{{5, 80}})) << cut;
     EXPECT_TRUE(is_at_exit(80, 0, ends, streams));
     EXPECT_FALSE(is_at_exit(79, 0, ends, streams));
     EXPECT_FALSE(is_at_exit(200, 2, ends, streams));
+  }
+}
+
+TEST(RuntimeParts, HandlesOfSeveralProcessesAreNotAliveTogether) {
+  const auto change = [](size_t process, uint64_t place, bool created) {
+    return [=](GcHandles& handles) {
+      handles.on(PieceEvent{.offset = place, .process = process});
+      handles.on(HandleEvent{.time = place,
+                             .created = created,
+                             .kind = HandleEvent::Kind::normal,
+                             .handle = place,
+                             .stack = {}});
+    };
+  };
+  const std::vector<std::function<void(GcHandles&)>> events = {
+      change(0, 1, true),  change(0, 2, true),  change(0, 3, true),
+      change(0, 4, false), change(1, 11, true), change(1, 12, true)};
+  for (size_t cut = 0; cut <= events.size(); ++cut) {
+    const auto normal =
+        told_in_two(events, cut).kinds()[static_cast<size_t>(HandleEvent::Kind::normal)];
+    EXPECT_EQ(normal.created, 5U) << cut;
+    EXPECT_EQ(normal.destroyed, 1U) << cut;
+    EXPECT_EQ(normal.most, 3) << cut;
+  }
+}
+
+TEST(RuntimeParts, EachProcessCompilesAMethodForItself) {
+  const auto compile = [](size_t process, uint64_t place, uint64_t address, uint64_t bytes) {
+    return [=](CompiledCode& code) {
+      code.on(PieceEvent{.offset = place, .process = process});
+      code.on(CompiledEvent{place, FunctionId{7}, address, bytes, "m"});
+    };
+  };
+  const std::vector<std::function<void(CompiledCode&)>> events = {
+      compile(1, 11, 0x30, 9), compile(0, 1, 0x10, 5), compile(0, 2, 0x20, 6)};
+  for (size_t cut = 0; cut <= events.size(); ++cut) {
+    const auto methods = told_in_two(events, cut).methods();
+    ASSERT_EQ(methods.size(), 2U) << cut;
+    EXPECT_EQ(methods[0].address, 0x20U) << cut;
+    EXPECT_EQ(methods[0].bytes, 6U) << cut;
+    EXPECT_EQ(methods[0].compilations, 2U) << cut;
+    EXPECT_EQ(methods[1].address, 0x30U) << cut;
+    EXPECT_EQ(methods[1].compilations, 1U) << cut;
   }
 }
 

@@ -28,7 +28,10 @@ void RuntimeTimeline::append(RuntimeTimeline&& next) {
   threads.merge(next.threads);
   counters.append(next.counters);
   program_end.append(next.program_end);
-  last_activity = std::max(last_activity, next.last_activity);
+  for (const auto& [process, time] : next.last_activity) {
+    Ticks& ours = last_activity[process];
+    ours = std::max(ours, time);
+  }
   address_bits = std::min(address_bits, next.address_bits);
 }
 
@@ -39,22 +42,29 @@ void RuntimeTimeline::finish(std::span<const EventStream> streams) {
   sort_rows(waits, {}, &Wait::begin);
   sort_rows(throws, {}, &Throw::time);
   sort_rows(shots, {}, &Shot::begin);
-  const std::map<int64_t, Ticks> ends = program_end.by_process(streams);
+  const std::map<size_t, Ticks> ends = program_end.by_process(streams);
   for (Pause& pause : pauses) pause.shutdown = is_at_exit(pause.begin, pause.stream, ends, streams);
-  if (pauses.empty()) return;
-  Pause& last = pauses.back();
+  std::map<size_t, size_t> last;  // by process: index of its last pause
+  for (size_t i = 0; i < pauses.size(); ++i) last[streams[pauses[i].stream].process] = i;
+  for (const auto& [process, index] : last) {
+    Pause& pause = pauses[index];
+    pause.shutdown = pause.shutdown || !pause.end || had_ended(pause, process, streams);
+  }
+}
+
+bool RuntimeTimeline::had_ended(const Pause& last, size_t process,
+                                std::span<const EventStream> streams) const {
   bool profiler_ended = false;
   bool profiler_runs = false;
   for (const auto& [stream, thread] : threads) {
-    if (!thread.profiler) continue;
+    if (!thread.profiler || streams[stream].process != process) continue;
     (thread.ended && last.end && *thread.ended <= *last.end ? profiler_ended : profiler_runs) =
         true;
   }
   // If a profiler's thread keeps running, the program did not end, however idle it was.
-  const bool profiler_known = profiler_ended || profiler_runs;
-  const bool over = profiler_known ? profiler_ended && !profiler_runs
-                                   : last_activity != 0 && last_activity <= last.begin;
-  last.shutdown = last.shutdown || !last.end || over;
+  if (profiler_ended || profiler_runs) return profiler_ended && !profiler_runs;
+  const auto activity = last_activity.find(process);
+  return activity != last_activity.end() && activity->second != 0 && activity->second <= last.begin;
 }
 
 // Steps of one pause never go back in time, even if the recorded times do.
@@ -121,9 +131,10 @@ void RuntimeTimelineSink::on(const HeapShotEvent& event) {
     all_.shots.push_back({.begin = event.time, .end = event.time, .stream = stream_});
   } else if (in_shot_) {
     all_.shots.back().end = event.time;
-    all_.shots.back().ended = true;
+    all_.shots.back().ended = !shot_is_damaged_;
   }
   in_shot_ = event.begin;
+  shot_is_damaged_ = false;
 }
 
 // A thread's own start and end events.
@@ -139,7 +150,7 @@ void RuntimeTimelineSink::on(const LoadEvent& event) {
 RuntimeTimeline RuntimeTimelineSink::take() {
   if (pause_) all_.pauses.push_back(*pause_);
   if (wait_) all_.waits.push_back(*wait_);
-  all_.last_activity = last_program_event_;
+  all_.last_activity[process_] = last_program_event_;
   all_.threads.emplace(stream_, thread_);
   return std::move(all_);
 }

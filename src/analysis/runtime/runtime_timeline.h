@@ -43,6 +43,7 @@ struct RuntimeTimeline {
   struct HeapSize {
     Ticks time = 0;
     uint64_t bytes = 0;
+    size_t stream = 0;
   };
   struct Wait {
     Ticks begin = 0;
@@ -63,7 +64,7 @@ struct RuntimeTimeline {
     uint64_t objects = 0;
     uint64_t bytes = 0;
     size_t stream = 0;
-    bool ended = false;  // otherwise an unknown part of it is recorded
+    bool ended = false;  // and undamaged; otherwise an unknown part of it is recorded
   };
   struct Thread {
     std::optional<Ticks> started = {};  // as recorded by the runtime
@@ -91,11 +92,18 @@ struct RuntimeTimeline {
   CounterValues counters;
   ProgramEnd program_end;
   std::vector<CollectionMark> collection_marks;  // from which `collections` is computed
-  Ticks last_activity = 0;     // of the program: calls, allocations, exceptions, contentions
+  // Of the program: calls, allocations, exceptions, contentions. By EventStream::process.
+  std::map<size_t, Ticks> last_activity;
   unsigned address_bits = 64;  // of the waits' objects, as in PieceEvent
 
   void append(RuntimeTimeline&& next);
   void finish(std::span<const EventStream> streams);
+
+ private:
+  // Whether the program of a process had ended before its last pause, as far as its end is not
+  // recorded.
+  [[nodiscard]] bool had_ended(const Pause& last, size_t process,
+                               std::span<const EventStream> streams) const;
 };
 
 // Handles all shards of one thread.
@@ -117,6 +125,8 @@ class RuntimeTimelineSink : public IgnoreEvents {
   }
   void on(const PieceEvent& event) {
     all_.address_bits = event.address_bits;
+    process_ = event.process;
+    shot_is_damaged_ = shot_is_damaged_ || event.after_loss;
     all_.counters.on(event);
     all_.program_end.on(event);
   }
@@ -126,7 +136,9 @@ class RuntimeTimelineSink : public IgnoreEvents {
     program_event(event.time);
   }
   void on(const CollectionEvent& event);
-  void on(const HeapResized& event) { all_.heap_sizes.push_back({event.time, event.bytes}); }
+  void on(const HeapResized& event) {
+    all_.heap_sizes.push_back({event.time, event.bytes, stream_});
+  }
   void on(const MonitorEvent& event);
   void on(const ThrowEvent& event) {
     ++thread_.throws;
@@ -143,6 +155,8 @@ class RuntimeTimelineSink : public IgnoreEvents {
   void on(const CounterDescribed& event) { all_.counters.on(event); }
   void on(const CounterEvent& event) { all_.counters.on(event); }
 
+  void loss(const LossEvent&) { shot_is_damaged_ = true; }
+
   RuntimeTimeline take();
 
  private:
@@ -157,6 +171,7 @@ class RuntimeTimelineSink : public IgnoreEvents {
   }
 
   size_t stream_;
+  size_t process_ = 0;
   RuntimeTimeline all_;
   ThreadStack stack_;  // refers to all_
   RuntimeTimeline::Thread thread_;
@@ -164,6 +179,7 @@ class RuntimeTimelineSink : public IgnoreEvents {
   std::optional<RuntimeTimeline::Pause> pause_;
   std::optional<RuntimeTimeline::Wait> wait_;
   bool in_shot_ = false;
+  bool shot_is_damaged_ = false;
 };
 
 // Threads in parallel; the result does not depend on the number of workers. Only the filter's

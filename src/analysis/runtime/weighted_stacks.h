@@ -46,8 +46,9 @@ struct WeightedStacks {
   CompiledCode code;                         // of samples
   std::map<uint64_t, NativeSymbol> symbols;  // of samples, by address
 
-  HeapShots shots;  // of allocations: the live objects
-  ProgramEnd end;   // of allocations: identifies shots at a program's exit
+  HeapShots shots;      // of allocations: the live objects
+  ProgramEnd end;       // of allocations: identifies shots at a program's exit
+  PlayedWindow window;  // that the sums, but not the heap shots, are limited to
 
   void append(WeightedStacks&& next);
 };
@@ -92,6 +93,7 @@ class WeightedStacksSink : public IgnoreEvents {
   void on(const HeapShotEvent& event) {
     if (metric_ == StackMetric::allocations) all_.shots.on(event);
   }
+  void loss(const LossEvent& event) { all_.shots.loss(event); }
   void on(const HeapObjectEvent& event) {
     if (metric_ == StackMetric::allocations) all_.shots.on(event);
   }
@@ -151,6 +153,7 @@ WeightedStacks collect_weighted_stacks(const Source& source, StackMetric metric,
                                        ProblemLog& problems) {
   WeightedStacks all;
   const PlayedWindow window = window_of(source, filter);
+  all.window = window;
   play_threads(
       source, workers,
       [&](size_t stream) {

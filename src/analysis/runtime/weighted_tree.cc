@@ -77,9 +77,11 @@ FunctionId FrameNames::add(const std::string& name) {
 
 std::vector<LiveType> last_live_types(WeightedStacks& stacks, std::span<const EventStream> streams,
                                       FrameNames& names) {
-  const std::vector<HeapShots::Shot> shots = stacks.shots.take_shots().whole;
+  std::vector<HeapShots::Shot> shots = stacks.shots.take_shots().whole;
+  std::erase_if(
+      shots, [&stacks](const HeapShots::Shot& shot) { return !stacks.window.holds(shot.begin); });
   if (shots.empty()) return {};
-  const std::map<int64_t, Ticks> ends = stacks.end.by_process(streams);
+  const std::map<size_t, Ticks> ends = stacks.end.by_process(streams);
   const auto running =
       std::ranges::find_if(shots.rbegin(), shots.rend(), [&](const HeapShots::Shot& shot) {
         return !is_at_exit(shot.begin, shot.stream, ends, streams);

@@ -8,12 +8,14 @@
 
 namespace telltale::cli {
 
-void remark_unfinished(std::span<const HeapShotLeftOut> shots, Ticks start) {
+void remark_shots_in_part(std::span<const HeapShotLeftOut> shots, Ticks start) {
   for (const HeapShotLeftOut& shot : shots) {
-    if (shot.why != HeapShotLeftOut::Why::unfinished) continue;
+    using Why = HeapShotLeftOut::Why;
+    if (shot.why == Why::at_exit) continue;
     fmt::print(stderr,
-               "telltale: heap shot {}, at {}, is ignored: its end is missing from the recording\n",
-               shot.number, show_duration(static_cast<double>(shot.begin - start)));
+               "telltale: heap shot {}, at {}, is ignored: {} is missing from the recording\n",
+               shot.number, show_duration(static_cast<double>(shot.begin - start)),
+               shot.why == Why::unfinished ? "its end" : "a part of it");
   }
 }
 

@@ -180,7 +180,7 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFil
         fmt::format("calls deeper than {}; their nesting is omitted", CallTreeOptions().max_depth),
         remarks->flattened);
   }
-  remark_unfinished(remarks->left_out, calls.first_time());
+  remark_shots_in_part(remarks->left_out, calls.first_time());
   if (remarks->nothing) {
     const std::vector<Measure> has = calls.measures_with_data(options.reading.jobs);
     const Result<void> answers = check_measured(options.measure, has);

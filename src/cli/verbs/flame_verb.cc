@@ -193,7 +193,7 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   remark_pruned(graph);
-  if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
+  if (!options.reading.follow) remark_shots_in_part(measured->left_out, calls.first_time());
   remark_waits(by_thread);
   remark_unnamed(names, functions_of(by_thread), options.reading);
   if (by_thread.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
@@ -230,7 +230,7 @@ Result<ComparedSide> measure_side(const FlameOptions& options, size_t index, Cal
   side.tree = side.measured->partial.without_threads().finish(calls.streams());
   side.clock = context.clock;
   side.names = &context.functions;
-  remark_unfinished(side.measured->left_out, calls.first_time());
+  remark_shots_in_part(side.measured->left_out, calls.first_time());
   if (side.tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs))
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   return side;

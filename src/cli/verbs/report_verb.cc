@@ -161,6 +161,9 @@ int report_runtime(const Recording& recording, const ReportOptions& options,
   ProblemLog problems = recording.problems();
   RuntimeReadings readings(*recording.runtime_events(), wanted, filter, reads, problems);
   std::vector<Section> sections = make_sections(*reports, {.runtime = &readings}, reading.jobs);
+  // The rows of `classes` are of each heap shot.
+  if (wanted.rows)
+    for (Section& section : sections) section.limit_rows(*wanted.rows, "classes");
   // Omits empty sections unless they were requested.
   if (options.runtime.reports.empty()) std::erase_if(sections, &Section::empty);
   if (const int printed = print_sections(sections, report_document(Capability::runtime_events),
@@ -169,8 +172,8 @@ int report_runtime(const Recording& recording, const ReportOptions& options,
     return printed;
   const Result<int> judged = judge(gate, readings);
   if (!reading.follow) {
-    for (const auto& [number, shot] : readings.unfinished)
-      remark_unfinished({&shot, 1}, recording.timed_calls()->first_time());
+    for (const auto& [number, shot] : readings.in_part)
+      remark_shots_in_part({&shot, 1}, recording.timed_calls()->first_time());
   }
   const int status = report_problems(reading, problems);
   if (!judged) return report_error(judged.error());

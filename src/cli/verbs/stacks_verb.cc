@@ -64,7 +64,7 @@ int answer(const Recording& recording, const StacksOptions& options, const CallF
     fmt::print(stderr,
                "telltale: {} {} lie below the maximum depth and are counted with their ancestors\n",
                tree.flattened, context.units.counted);
-  if (!options.reading.follow) remark_unfinished(measured->left_out, calls.first_time());
+  if (!options.reading.follow) remark_shots_in_part(measured->left_out, calls.first_time());
   if (tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
   }

@@ -50,7 +50,8 @@ concept IgnoresCalls = std::same_as<decltype(&Sink::enter), decltype(&IgnoreEven
 static_assert(IgnoresCalls<IgnoreEvents>);
 
 // A visitor that emits the events of one thread's buffers as model events. Lives for one shard at
-// most. `address_tag` distinguishes addresses of several files (processes).
+// most. `address_tag` distinguishes several files
+// (processes): addresses, and numbers that a process gives to counters and methods.
 template <typename Sink>
 class MonoToEvents : public MonoTimes {
   using Function = typename EventRun<Sink>::Function;
@@ -149,17 +150,16 @@ class MonoToEvents : public MonoTimes {
     constexpr Kind kKinds[] = {Kind::type,   Kind::image,   Kind::assembly,      Kind::domain,
                                Kind::thread, Kind::context, Kind::type_in_domain};
     const Kind kind = kKinds[static_cast<size_t>(r.kind) - 1];
-    const bool is_type = kind == Kind::type || kind == Kind::type_in_domain;
     sink_.on(LoadEvent{advance(head), kind, static_cast<LoadEvent::Action>(r.action), r.load_error,
-                       is_type ? to_number(type(r.pointer)) : r.pointer,
+                       kind == Kind::thread ? r.pointer : r.pointer ^ tag_,
                        kind == Kind::type_in_domain ? to_number(type(r.type)) : 0, r.image,
-                       r.domain, r.has_name, r.name, r.mvid});
+                       r.domain ^ tag_, r.has_name, r.name, r.mvid});
   }
   void event(const mono::EventHead& head, const mono::Jit& r)
     requires handles<Sink, CompiledEvent>
   {
-    sink_.on(
-        CompiledEvent{own_time(head.time), methods_.id(r.method), r.code, r.code_size, r.name});
+    sink_.on(CompiledEvent{own_time(head.time), methods_.id(r.method),
+                           r.code == 0 ? 0 : r.code ^ tag_, r.code_size, r.name});
   }
   void event(const mono::EventHead& head, const mono::JitHelper& r)
     requires handles<Sink, RuntimeCodeEvent>
@@ -240,10 +240,12 @@ class MonoToEvents : public MonoTimes {
     } else if (layout_.hit_has_frames) {
       time = r.timestamp;
     }
+    addresses_.clear();
+    for (const uint64_t address : r.addresses) addresses_.push_back(address ^ tag_);
     sink_.on(SampleEvent{own_time(time),
                          layout_.hit_has_thread,
                          static_cast<int64_t>(r.thread),
-                         r.addresses,
+                         addresses_,
                          {!r.frames.empty(), stack_},
                          layout_.hit_has_type,
                          r.type});
@@ -251,12 +253,12 @@ class MonoToEvents : public MonoTimes {
   void event(const mono::EventHead& head, const mono::NativeSymbol& r)
     requires handles<Sink, NativeSymbolEvent>
   {
-    sink_.on(NativeSymbolEvent{advance(head), r.address, r.size, r.name});
+    sink_.on(NativeSymbolEvent{advance(head), r.address ^ tag_, r.size, r.name});
   }
   void event(const mono::EventHead& head, const mono::NativeBinary& r)
     requires handles<Sink, NativeBinaryEvent>
   {
-    sink_.on(NativeBinaryEvent{advance(head), r.address, r.file_offset, r.size, r.name});
+    sink_.on(NativeBinaryEvent{advance(head), r.address ^ tag_, r.file_offset, r.size, r.name});
   }
   void event(const mono::EventHead& head, const mono::CounterDescriptions& r)
     requires handles<Sink, CounterDescribed>
@@ -264,7 +266,7 @@ class MonoToEvents : public MonoTimes {
     const Ticks time = advance(head);
     for (const mono::CounterDescription& c : r.counters) {
       sink_.on(CounterDescribed{
-          time, c.index,
+          time, c.index ^ tag_,
           c.section_name.empty() ? mono::counter_section_name(c.section) : c.section_name, c.name,
           c.section, c.type, c.unit, c.variance, c.section == mono::kPerformanceCounters});
     }
@@ -292,8 +294,8 @@ class MonoToEvents : public MonoTimes {
         default:
           break;
       }
-      sink_.on(
-          CounterEvent{time, value.index, value.type, form, value.number, value.real, value.text});
+      sink_.on(CounterEvent{time, value.index ^ tag_, value.type, form, value.number, value.real,
+                            value.text});
     }
   }
 
@@ -331,7 +333,7 @@ class MonoToEvents : public MonoTimes {
                            .name = r.name,
                            .signature = r.signature,
                            .file = r.file,
-                           .method = r.id,
+                           .method = r.id ^ tag_,
                            .token = r.token,
                            .statements = r.statements});
   }
@@ -340,7 +342,7 @@ class MonoToEvents : public MonoTimes {
   {
     sink_.on(CoverageEvent{.time = advance(head),
                            .kind = CoverageEvent::Kind::statement,
-                           .method = r.method_id,
+                           .method = r.method_id ^ tag_,
                            .offset = r.offset,
                            .count = r.counter,
                            .line = r.line,
@@ -478,6 +480,7 @@ class MonoToEvents : public MonoTimes {
   Ticks first_;
   bool wants_stacks_;
   std::vector<FunctionId> stack_;
+  std::vector<uint64_t> addresses_;
   std::vector<ObjectsMoved::Move> moves_;
   std::vector<HeapObjectEvent::Reference> references_;
   std::vector<HeapRootsEvent::Root> roots_;

@@ -136,7 +136,7 @@ class MonoRecording::Builder {
     file.methods = std::make_unique<MonoMethods>(recording_.names_, one_of_many,
                                                  [&file] { return find_all_methods(file); });
     place_buffers(static_cast<uint32_t>(index));
-    find_names(file, thread_names);
+    find_names(file, static_cast<uint32_t>(index), thread_names);
     return {};
   }
 
@@ -146,7 +146,8 @@ class MonoRecording::Builder {
       for (const mono::BufferFrame& frame : file->frames.buffers)
         first = std::min(first, frame.header.time_base);
     recording_.first_time_ = first == std::numeric_limits<Ticks>::max() ? 0 : first;
-    for (auto& [thread, own] : threads_) {
+    for (auto& [key, own] : threads_) {
+      const auto& [thread, file] = key;
       Stream stream{std::move(own.buffers), {0}};
       uint64_t bytes = 0;
       for (size_t i = 0; i < stream.buffers.size(); ++i) {
@@ -156,7 +157,10 @@ class MonoRecording::Builder {
           bytes = 0;
         }
       }
-      recording_.streams_.push_back({thread, std::move(own.name), stream.shard_starts.size() - 1});
+      recording_.streams_.push_back({.thread = thread,
+                                     .thread_name = std::move(own.name),
+                                     .shards = stream.shard_starts.size() - 1,
+                                     .process = file});
       recording_.buffers_.push_back(std::move(stream));
     }
   }
@@ -170,18 +174,20 @@ class MonoRecording::Builder {
   [[nodiscard]] const mono::BufferFrame& frame_of(Stream::Place place) const {
     return recording_.files_[place.file]->frames.buffers[place.buffer];
   }
-  static ThreadKey thread_key(const File& file, const mono::BufferFrame& frame) {
-    return {file.header.pid, static_cast<int64_t>(frame.header.thread)};
+  // Each file is a process of its own: ids are reused, and in containers often equal.
+  using Key = std::pair<ThreadKey, uint32_t>;
+  static Key thread_key(const File& file, uint32_t index, const mono::BufferFrame& frame) {
+    return {{file.header.pid, static_cast<int64_t>(frame.header.thread)}, index};
   }
   void place_buffers(uint32_t index) {
     const File& file = *recording_.files_[index];
     for (uint32_t i = 0; i < file.frames.buffers.size(); ++i)
-      threads_[thread_key(file, file.frames.buffers[i])].buffers.push_back({index, i});
+      threads_[thread_key(file, index, file.frames.buffers[i])].buffers.push_back({index, i});
   }
 
   // Collects names of threads, and names of methods if the runtime's own thread writes them (since
   // version 13). Older recordings name methods anywhere and are read completely.
-  void find_names(File& file, MonoThreadNames thread_names) {
+  void find_names(File& file, uint32_t index, MonoThreadNames thread_names) {
     const bool anywhere = !file.layout.every_event_has_time;
     // Threads that name no methods. Threads that call methods are not read further.
     enum class Busy : uint8_t { calling, otherwise };
@@ -201,12 +207,13 @@ class MonoRecording::Builder {
         busy_threads.emplace(frame.header.thread, Busy::otherwise);
       }
       methods.insert(methods.end(), names.methods.begin(), names.methods.end());
-      add_thread_names(threads_[thread_key(file, frame)], names.thread_names);
+      add_thread_names(threads_[thread_key(file, index, frame)], names.thread_names);
     }
     file.methods->add(methods);
-    if (thread_names == MonoThreadNames::all) find_thread_names(file, of_busy);
+    if (thread_names == MonoThreadNames::all) find_thread_names(file, index, of_busy);
   }
-  void find_thread_names(const File& file, const std::vector<const mono::BufferFrame*>& frames) {
+  void find_thread_names(const File& file, uint32_t index,
+                         const std::vector<const mono::BufferFrame*>& frames) {
     std::vector<std::vector<std::string_view>> names(frames.size());
     parallel_for(frames.size(), worker_count(0), [&](size_t i, size_t) {
       NameCollector collector;
@@ -214,7 +221,8 @@ class MonoRecording::Builder {
       names[i] = std::move(collector.thread_names);
     });
     for (size_t i = 0; i < frames.size(); ++i)
-      if (!names[i].empty()) add_thread_names(threads_[thread_key(file, *frames[i])], names[i]);
+      if (!names[i].empty())
+        add_thread_names(threads_[thread_key(file, index, *frames[i])], names[i]);
   }
   // The system may reuse a thread's id.
   static void add_thread_names(Thread& thread, const std::vector<std::string_view>& names) {
@@ -227,7 +235,7 @@ class MonoRecording::Builder {
   }
 
   MonoRecording& recording_;
-  std::map<ThreadKey, Thread> threads_;
+  std::map<Key, Thread> threads_;
 };
 
 Result<MonoRecording> MonoRecording::open(std::vector<InputFile> inputs,
@@ -281,6 +289,15 @@ uint64_t MonoRecording::shard_bytes(size_t stream, size_t shard) const {
     bytes += frame.end - frame.begin;
   }
   return bytes;
+}
+
+bool MonoRecording::lost_between(Stream::Place before, Stream::Place after) const {
+  if (before.file != after.file) return false;
+  const mono::BufferFrames& frames = files_[before.file]->frames;
+  const uint64_t end = frames.buffers[after.buffer].offset;
+  const auto gap = std::ranges::lower_bound(frames.gaps, frames.buffers[before.buffer].end, {},
+                                            &mono::Gap::offset);
+  return frames.buffers[before.buffer].torn || (gap != frames.gaps.end() && gap->offset < end);
 }
 
 void MonoRecording::add_went_back(const File& file, const mono::BufferFrame& frame,

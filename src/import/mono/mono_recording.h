@@ -128,6 +128,8 @@ class MonoRecording {
     std::vector<Place> buffers;
     std::vector<size_t> shard_starts;
   };
+  // Whether the file has lost input between two buffers of a thread.
+  [[nodiscard]] bool lost_between(Stream::Place before, Stream::Place after) const;
   static void add_went_back(const File& file, const mono::BufferFrame& frame, ProblemLog& problems);
   class Builder;
   friend class Builder;
@@ -146,7 +148,7 @@ class MonoRecording {
   Clock clock_{.name = "ns", .ticks_per_second = 1'000'000'000};
   Ticks first_time_ = 0;
   std::vector<Stream> buffers_;       // parallel to streams_
-  std::vector<EventStream> streams_;  // by (pid, tid)
+  std::vector<EventStream> streams_;  // by (pid, tid), then by file
   ProblemLog problems_;
 };
 
@@ -162,8 +164,14 @@ void MonoRecording::play(size_t stream, size_t shard, Sink& sink, ProblemLog& pr
       const mono::BufferFrame& frame = file.frames.buffers[own.buffers[i].buffer];
       // Positions of successive files; no file approaches 2^44 bytes.
       const uint64_t offset = (uint64_t{own.buffers[i].file} << 44) + frame.offset;
-      emit(sink, PieceEvent{frame.header.time_base, offset, stream, streams_[stream].thread.tid,
-                            address_bits()});
+      emit(sink,
+           PieceEvent{.time = frame.header.time_base,
+                      .offset = offset,
+                      .stream = stream,
+                      .thread = streams_[stream].thread.tid,
+                      .address_bits = address_bits(),
+                      .process = own.buffers[i].file,
+                      .after_loss = i != 0 && lost_between(own.buffers[i - 1], own.buffers[i])});
       const mono::DecodeEnd end = file.decode(frame, visitor);
       if (visitor.take_went_back()) add_went_back(file, frame, problems);
       if (!end.error) continue;

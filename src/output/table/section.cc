@@ -52,6 +52,11 @@ void write_members(JsonWriter& json, const Section& section, BlockWriter& out) {
 
 }  // namespace
 
+void Section::limit_rows(size_t most, std::string_view except) {
+  for (NamedTable& named : tables_)
+    if (named.field->key != except) named.table.keep_first(most);
+}
+
 const Field& Section::declared(std::string_view key) const {
   const auto found = std::ranges::find(members_, key, &Field::key);
   if (found == members_.end()) throw std::logic_error(fmt::format("{} declares no {}", key_, key));

@@ -34,6 +34,8 @@ class Section {
   // `heading`: instead of the declared one.
   void add(std::string_view figure, Table::Cell value, std::string_view heading = {});
   void add(std::string_view table, Table rows);
+  // Drops all rows but the first `most` of each table except this one.
+  void limit_rows(size_t most, std::string_view except);
   // The columns of a declared table, all of them shown.
   [[nodiscard]] TableSchema columns(std::string_view table) const;
 

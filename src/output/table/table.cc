@@ -1,6 +1,7 @@
 #include "output/table/table.h"
 
 #include <cassert>
+#include <utility>
 
 namespace telltale {
 namespace {
@@ -31,6 +32,15 @@ void Table::add(std::span<const Cell> row) {
 
 void Table::tell(RowSink& sink) const {
   rows_.for_each(schema_.declared().size(), [&](std::span<const Cell> row) { sink.add(row); });
+}
+
+void Table::keep_first(size_t most) {
+  if (rows() <= most) return;
+  PackedRows kept;
+  rows_.for_each(schema_.declared().size(), [&](std::span<const Cell> row) {
+    if (kept.size() < most) kept.add(row);
+  });
+  rows_ = std::move(kept);
 }
 
 void Table::write_text(BlockWriter& out, std::string_view indent) const {

@@ -27,6 +27,8 @@ class Table final : public RowSink {
   void add(std::span<const Cell> row) override;
   void add_row(const std::vector<Cell>& row) { add(row); }
   [[nodiscard]] size_t rows() const { return rows_.size(); }
+  // Drops all rows but the first `most`.
+  void keep_first(size_t most);
   [[nodiscard]] const TableSchema& schema() const { return schema_; }
   // Adds all rows to `sink`.
   void tell(RowSink& sink) const;

@@ -48,10 +48,10 @@ class MarksMaker {
   }
 
   void pauses() {
-    std::map<int64_t, TimelineMarks::Track> by_process;
+    std::map<size_t, TimelineMarks::Track> by_process;
     for (const RuntimeTimeline::Pause& pause : timeline_.pauses) {
       if (!chosen(pause.begin) || !pause.end) continue;
-      TimelineMarks::Track& track = by_process[context_.streams[pause.stream].thread.pid];
+      TimelineMarks::Track& track = by_process[context_.streams[pause.stream].process];
       track.name = "GC pauses";
       track.stream = pause.stream;
       if (!track.marks.empty() && track.marks.back().ns > ns(pause.begin)) continue;
@@ -70,14 +70,14 @@ class MarksMaker {
       }
       track.marks.push_back({ns(*pause.end), false, {}});
     }
-    for (auto& [pid, track] : by_process) marks_.tracks.push_back(std::move(track));
+    for (auto& [process, track] : by_process) marks_.tracks.push_back(std::move(track));
   }
 
   void collections() {
-    std::map<std::pair<int64_t, uint8_t>, TimelineMarks::Track> tracks;
+    std::map<std::pair<size_t, uint8_t>, TimelineMarks::Track> tracks;
     for (const GcCollection& one : timeline_.collections) {
       if (!chosen(one.begin)) continue;
-      auto& track = tracks[{context_.streams[one.stream].thread.pid, one.generation}];
+      auto& track = tracks[{context_.streams[one.stream].process, one.generation}];
       track.name = fmt::format("GC collections, generation {}", one.generation);
       track.stream = one.stream;
       slice(track, one.begin, one.end, fmt::format("generation {}", one.generation), {});
@@ -118,25 +118,38 @@ class MarksMaker {
   }
 
   void heap() {
-    TimelineMarks::Counter size{"Heap size", "bytes", 0, {}};
-    for (const RuntimeTimeline::HeapSize& one : timeline_.heap_sizes)
-      if (chosen(one.time)) size.values.emplace_back(ns(one.time), static_cast<int64_t>(one.bytes));
-    TimelineMarks::Counter bytes{"Live bytes", "bytes", 0, {}};
-    TimelineMarks::Counter objects{"Live objects", "", 0, {}};
+    struct Counters {
+      TimelineMarks::Counter size{"Heap size", "bytes", 0, {}};
+      TimelineMarks::Counter bytes{"Live bytes", "bytes", 0, {}};
+      TimelineMarks::Counter objects{"Live objects", "", 0, {}};
+    };
+    std::map<size_t, Counters> by_process;
+    const auto of = [&](size_t stream) -> Counters& {
+      Counters& all = by_process[context_.streams[stream].process];
+      all.size.stream = all.bytes.stream = all.objects.stream = stream;
+      return all;
+    };
+    for (const RuntimeTimeline::HeapSize& one : timeline_.heap_sizes) {
+      if (chosen(one.time))
+        of(one.stream).size.values.emplace_back(ns(one.time), static_cast<int64_t>(one.bytes));
+    }
     for (const RuntimeTimeline::Shot& shot : timeline_.shots) {
       if (!chosen(shot.begin) || !shot.ended) continue;
-      bytes.values.emplace_back(ns(shot.begin), static_cast<int64_t>(shot.bytes));
-      objects.values.emplace_back(ns(shot.begin), static_cast<int64_t>(shot.objects));
-      bytes.stream = objects.stream = shot.stream;
+      Counters& all = of(shot.stream);
+      all.bytes.values.emplace_back(ns(shot.begin), static_cast<int64_t>(shot.bytes));
+      all.objects.values.emplace_back(ns(shot.begin), static_cast<int64_t>(shot.objects));
     }
-    for (TimelineMarks::Counter* counter : {&size, &bytes, &objects})
-      if (!counter->values.empty()) marks_.counters.push_back(std::move(*counter));
+    for (auto& [process, all] : by_process) {
+      for (TimelineMarks::Counter* counter : {&all.size, &all.bytes, &all.objects})
+        if (!counter->values.empty()) marks_.counters.push_back(std::move(*counter));
+    }
   }
 
   void counters() {
     for (const CounterValues::Series& series : timeline_.counters.series()) {
       TimelineMarks::Counter counter;
       counter.name = series.counter.section + "/" + series.counter.name;
+      counter.stream = series.counter.stream;
       series.for_each([&](const CounterValues::Value& value) {
         if (!chosen(value.time) || value.form == CounterEvent::Form::text) return;
         if (value.form == CounterEvent::Form::real) {

@@ -23,6 +23,7 @@ using field::scalar;
 using field::text;
 
 constexpr std::array kValues = {
+    kPid,
     kAt.sometimes(),
     kSection,
     kCounterName.titled("COUNTER"),
@@ -110,14 +111,14 @@ void make_counters(const ReportInput& input, Section& section) {
   const bool verbose = in.options().verbose;
   const bool by_category = in.options().counters_sort == "category";
   const auto series = in.facts->counters.series(/*sum_absolute=*/like);
-  TableSchema schema(kValues);
+  TableSchema schema = in.by_process(kValues);
   if (!verbose) schema.leave_out({"at_ns"});
   if (!verbose || !by_category) schema.leave_out({"type", "unit", "variance"});
   Table table(schema);
   const auto add_row = [&](const CounterValues::Counter& counter,
                            const CounterValues::Value& value) {
-    table.add_row({in.since_zero(value.time), counter.section, counter.name,
-                   type_text(counter.type), unit_text(counter.unit),
+    table.add_row({in.stream(counter.stream).thread.pid, in.since_zero(value.time), counter.section,
+                   counter.name, type_text(counter.type), unit_text(counter.unit),
                    variance_text(counter.variance), counter_cell(value),
                    shown(counter, value, like)});
   };
@@ -141,6 +142,7 @@ void make_counters(const ReportInput& input, Section& section) {
 }
 
 constexpr std::array kCourses = {
+    kPid,
     count("values", "Values in the window."),
     scalar("first", "First value.").or_null(),
     scalar("min", "Smallest value.").or_null(),
@@ -149,7 +151,7 @@ constexpr std::array kCourses = {
     kSection,
     kCounterName,
 };
-constexpr std::array kEveryValue = {kAt, scalar("value", "The value.").or_null(), kSection,
+constexpr std::array kEveryValue = {kPid, kAt, scalar("value", "The value.").or_null(), kSection,
                                     kCounterName};
 constexpr std::array kSeriesMembers = {
     rows("counters", kCourses, "A row for each counter."),
@@ -158,14 +160,15 @@ constexpr std::array kSeriesMembers = {
 
 void make_series(const ReportInput& input, Section& section) {
   RuntimeReadings& in = *input.runtime;
-  Table counters(kCourses);
-  Table values(kEveryValue);
+  Table counters(in.by_process(kCourses));
+  Table values(in.by_process(kEveryValue));
   for (const CounterValues::Series& one : in.timeline().counters.series()) {
     uint64_t in_window = 0;
     TableCell first;
     TableCell least;
     TableCell most;
     TableCell last;
+    const int64_t pid = in.stream(one.counter.stream).thread.pid;
     const bool has_row = counters.rows() < in.shown_rows();
     one.for_each([&](const CounterValues::Value& value) {
       if (!has_row || !in.in_window(value.time)) return;
@@ -174,10 +177,12 @@ void make_series(const ReportInput& input, Section& section) {
       if (last < least) least = last;
       if (most < last) most = last;
       if (in.options().for_programs)
-        values.add_row({in.since_start(value.time), last, one.counter.section, one.counter.name});
+        values.add_row(
+            {pid, in.since_start(value.time), last, one.counter.section, one.counter.name});
     });
     if (in_window == 0) continue;
-    counters.add_row({in_window, first, least, most, last, one.counter.section, one.counter.name});
+    counters.add_row(
+        {pid, in_window, first, least, most, last, one.counter.section, one.counter.name});
   }
   section.add("counters", std::move(counters));
   if (in.options().for_programs) section.add("values", std::move(values));

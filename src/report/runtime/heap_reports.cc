@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,15 +27,21 @@ using field::rows;
 using field::text;
 
 constexpr std::array kOverTime = {
+    kPid,
     kShot,
     kAt,
     count("objects", "Objects."),
     bytes("bytes", "Bytes."),
     change("bytes_change", Unit::bytes, "Change since the shot before.").titled("CHANGE").or_null(),
 };
-constexpr std::array kLeftOut = {kShot, kAt, count("objects", "Objects."), bytes("bytes", "Bytes."),
-                                 text("why", "unfinished or at exit.")};
+constexpr std::array kLeftOut = {kPid,
+                                 kShot,
+                                 kAt,
+                                 count("objects", "Objects."),
+                                 bytes("bytes", "Bytes."),
+                                 text("why", "unfinished, damaged, or at exit.")};
 constexpr std::array kAllocatedTypes = {
+    kPid,
     change("bytes_change", Unit::bytes, "Growth from the first shot to the last.")
         .titled("BYTES +"),
     change("objects_change", Unit::count, "Growth from the first shot to the last.")
@@ -48,8 +55,8 @@ constexpr std::array kAllocatedTypes = {
     number_id("steady", "1: it grows steadily."),
     kType,
 };
-constexpr std::array kBySeries = {kShot, kAt, count("objects", "Objects."),
-                                  bytes("bytes", "Bytes."), kType};
+constexpr std::array kBySeries = {
+    kPid, kShot, kAt, count("objects", "Objects."), bytes("bytes", "Bytes."), kType};
 constexpr std::array kGrowthMembers = {
     count("shots", "Heap shots of the running program.").titled("heap shots"),
     count("steady", "Types that grow steadily.").titled("types that grow steadily"),
@@ -66,28 +73,33 @@ void make_growth(const ReportInput& input, Section& section) {
   section.add("shots", uint64_t{shots.size()});
   section.add("steady",
               static_cast<uint64_t>(std::ranges::count_if(growth, &TypeGrowth::grows_steadily)));
-  Table over_time(kOverTime);
-  for (size_t i = 0; i < shots.size(); ++i) {
-    const HeapShots::Shot& shot = shots[i];
-    over_time.add_row(
-        {uint64_t{shot.number}, in.since_start(shot.begin), shot.objects, shot.bytes,
-         i == 0 ? TableCell() : TableCell(static_cast<int64_t>(shot.bytes - shots[i - 1].bytes))});
+  Table over_time(in.by_process(kOverTime));
+  std::map<size_t, std::vector<const HeapShots::Shot*>> of_process;
+  for (const HeapShots::Shot& shot : shots) {
+    std::vector<const HeapShots::Shot*>& its = of_process[shot.process];
+    over_time.add_row({in.pid(shot.process), uint64_t{shot.number}, in.since_start(shot.begin),
+                       shot.objects, shot.bytes,
+                       its.empty()
+                           ? TableCell()
+                           : TableCell(static_cast<int64_t>(shot.bytes - its.back()->bytes))});
+    its.push_back(&shot);
   }
-  Table not_used(kLeftOut);
+  Table not_used(in.by_process(kLeftOut));
   for (const auto& [shot, why] : left_out) {
-    not_used.add_row({uint64_t{shot.number}, in.since_start(shot.begin), shot.objects, shot.bytes,
-                      std::string(name_of(why))});
+    not_used.add_row({in.pid(shot.process), uint64_t{shot.number}, in.since_start(shot.begin),
+                      shot.objects, shot.bytes, std::string(name_of(why))});
   }
-  Table types(kAllocatedTypes);
-  Table series(kBySeries);
+  Table types(in.by_process(kAllocatedTypes));
+  Table series(in.by_process(kBySeries));
   for (const TypeGrowth& type : growth) {
     if (types.rows() == in.shown_rows()) break;
-    types.add_row({type.bytes(), type.objects(), type.by_shot.front().bytes,
+    types.add_row({in.pid(type.process), type.bytes(), type.objects(), type.by_shot.front().bytes,
                    type.by_shot.back().bytes, type.by_shot.front().objects,
                    type.by_shot.back().objects, uint64_t{type.steps_up}, uint64_t{type.steps_down},
                    uint64_t{type.grows_steadily()}, type.type});
     for (size_t i = 0; i < type.by_shot.size(); ++i) {
-      series.add_row({uint64_t{shots[i].number}, in.since_start(shots[i].begin),
+      const HeapShots::Shot& shot = *of_process[type.process][i];
+      series.add_row({in.pid(type.process), uint64_t{shot.number}, in.since_start(shot.begin),
                       type.by_shot[i].objects, type.by_shot[i].bytes, type.type});
     }
   }

@@ -1,7 +1,6 @@
 // Sections about heap shots: live objects and references to them.
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <map>
 #include <span>
 #include <string>
@@ -27,6 +26,7 @@ using field::rows;
 using field::text;
 
 constexpr std::array kShots = {
+    kPid,
     kShot,
     kAt,
     bytes("bytes", "Bytes of its objects."),
@@ -34,8 +34,12 @@ constexpr std::array kShots = {
     count("classes", "Different classes."),
     count("roots", "Roots; known with --traces.").or_null(),
 };
-constexpr std::array kUnfinished = {kShot, kAt, bytes("bytes", "Bytes of its objects."),
-                                    count("objects", "Objects.")};
+constexpr std::array kInPart = {kPid,
+                                kShot,
+                                kAt,
+                                bytes("bytes", "Bytes of its objects."),
+                                count("objects", "Objects."),
+                                text("why", "unfinished or damaged.")};
 constexpr std::array kClasses = {
     kShot,
     bytes("bytes", "Bytes of the objects."),
@@ -61,8 +65,8 @@ constexpr std::array kReferences = {
 };
 constexpr std::array kHeapShotMembers = {
     rows("shots", kShots, "Whole heap shots.").sometimes(),
-    rows("unfinished", kUnfinished, "Shots without an end, left out.")
-        .titled("Shots whose end is missing, ignored")
+    rows("unfinished", kInPart, "Shots of which a part is missing, left out.")
+        .titled("Shots of which a part is missing, ignored")
         .sometimes(),
     rows("classes", kClasses, "Classes of each shot.").titled("Types").sometimes(),
     rows("references", kReferences, "With --traces: who refers to what.")
@@ -96,8 +100,9 @@ Table classes_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot
   const RuntimeReportOptions& options = in.options();
   Table table(kClasses);
   const size_t shown = options.rows.value_or(options.verbose ? ~size_t{0} : kShownClasses);
-  std::span<const HeapShots::TypeSum> before;
+  std::map<size_t, std::span<const HeapShots::TypeSum>> last;  // by process
   for (const HeapShots::Shot& shot : shots) {
+    std::span<const HeapShots::TypeSum>& before = last[shot.process];
     auto [alive, gone] = heap_class_changes(before, shot.by_type);
     before = shot.by_type;
     // Ties need names, which take longer to find than to compare sums: only those that may be
@@ -155,27 +160,28 @@ Table references_table(const RuntimeReadings& in, const std::vector<HeapShots::S
 
 void make_heapshot(const ReportInput& input, Section& section) {
   RuntimeReadings& in = *input.runtime;
-  auto [shots, unfinished] = in.facts->shots.take_shots();
-  if (in.options().like_mprof) {  // which treats unfinished shots as complete
-    std::ranges::move(unfinished, std::back_inserter(shots));
+  auto [shots, parts] = in.facts->shots.take_shots();
+  if (in.options().like_mprof) {  // which treats them as complete
+    for (HeapShots::LeftOut& part : parts) shots.push_back(std::move(part.shot));
     sort_rows(shots, {}, &HeapShots::Shot::number);
-    unfinished.clear();
+    parts.clear();
   }
-  if (shots.empty() && unfinished.empty()) return;
-  Table whole(kShots);
+  if (shots.empty() && parts.empty()) return;
+  Table whole(in.by_process(kShots));
   for (HeapShots::Shot& shot : shots) {
     shot.by_type =
         sum_by_class(std::move(shot.by_type), [&in](uint64_t id) { return in.class_of(id); });
     TableCell roots;  // only known with --traces
     if (in.options().traces) roots = shot.roots;
-    whole.add_row({uint64_t{shot.number}, in.since_zero(shot.begin), shot.bytes, shot.objects,
-                   uint64_t{shot.by_type.size()}, roots});
+    whole.add_row({in.pid(shot.process), uint64_t{shot.number}, in.since_zero(shot.begin),
+                   shot.bytes, shot.objects, uint64_t{shot.by_type.size()}, roots});
   }
   section.add("shots", std::move(whole));
-  Table left_out(kUnfinished);
-  for (const HeapShots::Shot& shot : unfinished) {
-    left_out.add_row({uint64_t{shot.number}, in.since_zero(shot.begin), shot.bytes, shot.objects});
-    in.unfinished[shot.number] = {shot.number, shot.begin, HeapShotLeftOut::Why::unfinished};
+  Table left_out(in.by_process(kInPart));
+  for (const auto& [shot, why] : parts) {
+    left_out.add_row({in.pid(shot.process), uint64_t{shot.number}, in.since_zero(shot.begin),
+                      shot.bytes, shot.objects, std::string(name_of(why))});
+    in.in_part[shot.number] = {shot.number, shot.begin, why};
   }
   section.add("unfinished", std::move(left_out));
   section.add("classes", classes_table(in, shots));

@@ -36,6 +36,8 @@ RuntimeReadings::RuntimeReadings(const RuntimeEvents& source, RuntimeReportOptio
       zero_(options_.like_mprof ? source.first_buffer_time() : source.calls().first_time()),
       has_vtables_(source.header().types_by_domain),
       largest_(options_.alloc_sort == "count" ? &HeapShots::Sum::objects : &HeapShots::Sum::bytes) {
+  for (const EventStream& told : source_.calls().streams())
+    pids_.try_emplace(told.process, told.thread.pid);
   if (reads != 0) read_facts(reads);
 }
 
@@ -88,7 +90,7 @@ WeightedStacks RuntimeReadings::weighted_stacks(StackMetric weighed, const CallF
 std::optional<HeapGraph> RuntimeReadings::last_heap_graph(std::vector<HeapShotLeftOut>& left_out) {
   auto graph = source_.last_heap_graph(filter_, options_.workers, log(), &left_out);
   for (const HeapShotLeftOut& shot : left_out)
-    if (shot.why == HeapShotLeftOut::Why::unfinished) unfinished[shot.number] = shot;
+    if (shot.why != HeapShotLeftOut::Why::at_exit) in_part[shot.number] = shot;
   return graph;
 }
 
@@ -96,12 +98,12 @@ const RuntimeReadings::Shots& RuntimeReadings::shots() {
   if (shots_) return *shots_;
   using Why = HeapShotLeftOut::Why;
   WeightedStacks allocations = weighted_stacks(StackMetric::allocations, CallFilter());
-  const std::map<int64_t, Ticks> ends = allocations.end.by_process(source_.calls().streams());
+  const std::map<size_t, Ticks> ends = allocations.end.by_process(source_.calls().streams());
   shots_.emplace();
-  auto [whole, without_end] = allocations.shots.take_shots();
-  const auto outside = [this](const HeapShots::Shot& shot) { return !in_window(shot.begin); };
-  std::erase_if(whole, outside);
-  std::erase_if(without_end, outside);
+  auto [whole, parts] = allocations.shots.take_shots();
+  std::erase_if(whole, [this](const HeapShots::Shot& shot) { return !in_window(shot.begin); });
+  std::erase_if(parts,
+                [this](const HeapShots::LeftOut& part) { return !in_window(part.shot.begin); });
   for (HeapShots::Shot& shot : whole) {
     if (is_at_exit(shot.begin, shot.stream, ends, source_.calls().streams())) {
       shots_->left_out.push_back({std::move(shot), Why::at_exit});
@@ -109,26 +111,28 @@ const RuntimeReadings::Shots& RuntimeReadings::shots() {
       shots_->shots.push_back(std::move(shot));
     }
   }
-  for (HeapShots::Shot& shot : without_end) {
-    unfinished[shot.number] = {shot.number, shot.begin, Why::unfinished};
-    shots_->left_out.push_back({std::move(shot), Why::unfinished});
+  for (HeapShots::LeftOut& part : parts) {
+    in_part[part.shot.number] = {part.shot.number, part.shot.begin, part.why};
+    shots_->left_out.push_back(std::move(part));
   }
-  sort_rows(shots_->left_out, {}, [](const Shots::LeftOut& one) { return one.shot.number; });
-  if (shots_->shots.size() > 1) shots_->growth = heap_growth(shots_->shots, allocations.types);
+  sort_rows(shots_->left_out, {}, [](const HeapShots::LeftOut& one) { return one.shot.number; });
+  shots_->growth = heap_growth(shots_->shots, allocations.types);
   return *shots_;
 }
 
 Result<std::vector<TypeGrowth>> RuntimeReadings::growth() {
   using Why = HeapShotLeftOut::Why;
   const Shots& all = shots();
-  if (all.shots.size() > 1) return all.growth;
+  std::map<size_t, size_t> of_process;
+  for (const HeapShots::Shot& shot : all.shots)
+    if (++of_process[shot.process] > 1) return all.growth;
   std::string found = fmt::format("{} of the running program", all.shots.size());
-  for (const Why why : {Why::at_exit, Why::unfinished}) {
-    const auto count = std::ranges::count(all.left_out, why, &Shots::LeftOut::why);
+  for (const Why why : {Why::at_exit, Why::unfinished, Why::damaged}) {
+    const auto count = std::ranges::count(all.left_out, why, &HeapShots::LeftOut::why);
     if (count != 0) found += fmt::format(", {} {}", count, name_of(why));
   }
   return usage_error(fmt::format(
-      "--gate growth needs at least two heap shots; {} has {}",
+      "--gate growth needs at least two heap shots of a process; {} has {}",
       filter_.keeps_every_time() ? "the recording" : "this window of the recording", found));
 }
 

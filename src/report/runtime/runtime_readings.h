@@ -72,18 +72,14 @@ class RuntimeReadings {
   struct Shots {
     std::vector<HeapShots::Shot> shots;  // complete shots of the running program
     std::vector<TypeGrowth> growth;
-    struct LeftOut {
-      HeapShots::Shot shot;
-      HeapShotLeftOut::Why why{};
-    };
-    std::vector<LeftOut> left_out;
+    std::vector<HeapShots::LeftOut> left_out;
   };
   const Shots& shots();
-  // The data of the report `growth`. Errors: usage, with fewer than two shots.
+  // The data of the report `growth`. Errors: usage, if no process has two shots.
   Result<std::vector<TypeGrowth>> growth();
 
-  // Heap shots without an end that some report leaves out, by number.
-  std::map<size_t, HeapShotLeftOut> unfinished;
+  // Heap shots in part, which some report leaves out, by number.
+  std::map<size_t, HeapShotLeftOut> in_part;
 
   // The most rows of a table: in reports that mprof-report has, too, and in all others, which show
   // people fewer.
@@ -110,6 +106,12 @@ class RuntimeReadings {
     return source_.calls().functions().describe(function).name;
   }
   [[nodiscard]] std::string thread_name(size_t stream_number) const;
+  // Of an EventStream::process.
+  [[nodiscard]] int64_t pid(size_t process) const { return pids_.at(process); }
+  // `columns`, without the one of kPid unless the recording has several processes.
+  [[nodiscard]] TableSchema by_process(TableSchema columns) const {
+    return pids_.size() < 2 ? std::move(columns.leave_out({"pid"})) : std::move(columns);
+  }
   // "0x1f": address of a type or object in its process.
   [[nodiscard]] std::string address(uint64_t id) const { return hex(source_.address_of(id)); }
   // The class of a type's id, or the id itself if the class is unknown.
@@ -158,6 +160,7 @@ class RuntimeReadings {
   Ticks zero_;
   bool has_vtables_;
   uint64_t HeapShots::Sum::* largest_;  // what orders classes first
+  std::map<size_t, int64_t> pids_;      // by EventStream::process
   std::optional<RuntimeTimeline> timeline_;
   std::optional<Shots> shots_;
 };

@@ -21,6 +21,7 @@ using field::signed_id;
 using field::text;
 
 constexpr std::array kThreads = {
+    kPid,
     address("id", "Thread.").titled("THREAD"),
     count("starts", "Starts."),
     count("ends", "Ends."),
@@ -30,12 +31,13 @@ constexpr std::array kThreads = {
 constexpr std::array kThreadMembers = {rows("threads", kThreads, "Threads that wrote events.")};
 
 void make_thread(const ReportInput& input, Section& section) {
-  Table table(kThreads);
-  auto threads = input.runtime->facts->modules.threads();
+  const RuntimeReadings& in = *input.runtime;
+  Table table(in.by_process(kThreads));
+  auto threads = in.facts->modules.threads();
   std::ranges::reverse(threads);  // the last to appear first
   for (const LoadedModules::Thread& thread : threads) {
-    table.add_row({hex(static_cast<uint64_t>(thread.id)), thread.starts, thread.ends, thread.name,
-                   joined(thread.names, ", ")});
+    table.add_row({in.pid(thread.process), hex(static_cast<uint64_t>(thread.id)), thread.starts,
+                   thread.ends, thread.name, joined(thread.names, ", ")});
   }
   section.add("threads", std::move(table));
 }
