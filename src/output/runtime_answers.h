@@ -13,7 +13,7 @@
 namespace telltale {
 
 // What trees and exports of calls need of a managed runtime's other events: the functions
-// collect_NAME of analysis/ and last_heap_graph, with what they require.
+// collect_NAME of analysis/ and last_heap_graphs, with what they require.
 class RuntimeAnswers {
  public:
   RuntimeAnswers() = default;
@@ -26,7 +26,7 @@ class RuntimeAnswers {
   [[nodiscard]] virtual WeightedStacks weighted_stacks(StackMetric weighed,
                                                        const CallFilter& filter, size_t workers,
                                                        ProblemLog& problems) const = 0;
-  [[nodiscard]] virtual std::optional<HeapGraph> last_heap_graph(
+  [[nodiscard]] virtual std::vector<HeapGraph> last_heap_graphs(
       const CallFilter& filter, size_t workers, ProblemLog& problems,
       std::vector<HeapShotLeftOut>* left_out) const = 0;
 };

@@ -29,8 +29,8 @@ class RootNames {
  public:
   // The areas that were registered, and not unregistered, at the time of the shot.
   RootNames(std::vector<HeapGraphSink::Area> areas, uint64_t before, const LoadedTypes& types,
-            std::span<const EventStream> streams)
-      : types_(types), streams_(streams) {
+            std::span<const EventStream> streams, size_t process)
+      : types_(types), streams_(streams), process_(process) {
     sort_rows(areas, {}, &HeapGraphSink::Area::place);
     for (HeapGraphSink::Area& area : areas) {
       if (area.place > before) break;
@@ -64,7 +64,7 @@ class RootNames {
     }
     if (area.source == Source::stack || area.source == Source::thread_statics) {
       const auto thread = std::ranges::find_if(streams_, [&](const EventStream& stream) {
-        return static_cast<uint64_t>(stream.thread.tid) == area.key;
+        return stream.process == process_ && static_cast<uint64_t>(stream.thread.tid) == area.key;
       });
       if (thread != streams_.end() && !thread->thread_name.empty())
         return fmt::format("{} of thread {}", text, thread->thread_name);
@@ -76,23 +76,25 @@ class RootNames {
 
   const LoadedTypes& types_;
   std::span<const EventStream> streams_;
+  size_t process_;
   std::map<uint64_t, HeapGraphSink::Area> areas_;  // by start
 };
 
 }  // namespace
 
-HeapShotSurvey::Choice HeapShotSurvey::last(PlayedWindow window,
-                                            std::span<const EventStream> streams) const {
+std::map<size_t, HeapShotSurvey::Choice> HeapShotSurvey::last(
+    PlayedWindow window, std::span<const EventStream> streams) const {
   const std::map<size_t, Ticks> ends = end_.by_process(streams);
   std::vector<HeapShotRoots::Extent> shots = extents_.shots();
   sort_rows(shots, {}, &HeapShotRoots::Extent::time);
   const auto at_exit = [&](const HeapShotRoots::Extent& shot) {
     return is_at_exit(shot.time, shot.stream, ends, streams);
   };
-  Choice choice;
+  std::map<size_t, Choice> choices;
   for (size_t i = 0; i < shots.size(); ++i) {
     const HeapShotRoots::Extent& shot = shots[i];
     if (!window.holds(shot.time)) continue;
+    Choice& choice = choices[streams[shot.stream].process];
     const bool running_is_known = choice.shot && !at_exit(*choice.shot);
     if (!shot.ended || shot.damaged || (running_is_known && at_exit(shot))) {
       using Why = HeapShotLeftOut::Why;
@@ -106,7 +108,7 @@ HeapShotSurvey::Choice HeapShotSurvey::last(PlayedWindow window,
     choice.number = i;
     choice.left_out.clear();
   }
-  return choice;
+  return choices;
 }
 
 void HeapGraphSink::on(const HeapShotEvent& event) {
@@ -139,6 +141,7 @@ void HeapGraphSink::on(const HeapRootsEvent& event) {
 }
 
 void HeapGraphSink::Found::append(Found&& next) {
+  process = next.process;
   if (next.shot) shot = std::move(next.shot);
   areas.insert(areas.end(), std::make_move_iterator(next.areas.begin()),
                std::make_move_iterator(next.areas.end()));
@@ -199,7 +202,8 @@ std::optional<HeapGraph> make_heap_graph(HeapGraphSink::Found found,
   const HeapObjectLog log = std::exchange(shot.log, {});
   ObjectNumbers numbers(log.objects());  // 1 + index
   add_objects(log, numbers, graph);
-  const RootNames names(std::move(found.areas), shot.end_place, graph.types, streams);
+  const RootNames names(std::move(found.areas), shot.end_place, graph.types, streams,
+                        found.process);
   for (const HeapRootsEvent::Root& root : shot.roots) {
     const uint32_t object = numbers.of(to_number(root.object));
     if (object == 0) {

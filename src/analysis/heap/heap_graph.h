@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -83,9 +84,10 @@ class HeapShotSurvey : public IgnoreEvents {
     // Shots in the window that begin later.
     std::vector<HeapShotLeftOut> left_out;
   };
-  // The last shot that begins in the window, is complete, and was taken while its program ran; if
-  // all complete ones were taken at exit, the last of these.
-  [[nodiscard]] Choice last(PlayedWindow window, std::span<const EventStream> streams) const;
+  // For each process the last shot that begins in the window, is complete, and was taken while its
+  // program ran; if all complete ones were taken at exit, the last of these.
+  [[nodiscard]] std::map<size_t, Choice> last(PlayedWindow window,
+                                              std::span<const EventStream> streams) const;
 
  private:
   HeapShotExtents extents_;
@@ -106,13 +108,16 @@ class HeapGraphSink : public IgnoreEvents {
   };
   using Shot = HeapShotAsTold;
   struct Found {
+    size_t process = 0;  // EventStream::process
     std::optional<Shot> shot;
     std::vector<Area> areas;
     LoadedTypes types;
     void append(Found&& next);
   };
 
-  explicit HeapGraphSink(const HeapPlace& chosen) : chosen_(chosen) {}
+  HeapGraphSink(size_t process, const HeapPlace& chosen) : chosen_(chosen) {
+    found_.process = process;
+  }
 
   void on(const PieceEvent& event) {
     place_ = {event.offset, 0};
@@ -142,28 +147,47 @@ class HeapGraphSink : public IgnoreEvents {
 std::optional<HeapGraph> make_heap_graph(HeapGraphSink::Found found,
                                          std::span<const EventStream> streams);
 
-// The last heap shot in the filter's window, as defined by HeapShotSurvey. Reads the recording
-// twice, so that only the objects of one shot are in memory; the result does not depend on the
-// number of workers. `left_out`, if given, gets the later shots of the window.
+// The last heap shot of each process in the filter's window, as defined by HeapShotSurvey, in order
+// of EventStream::process. Reads the recording twice, so that only the objects of one shot of each
+// process are in memory; the result does not depend on the number of workers. `left_out`, if given,
+// gets the later shots of the window.
 template <EventSource Source>
-std::optional<HeapGraph> last_heap_graph(const Source& source, const CallFilter& filter,
-                                         size_t workers, ProblemLog& problems,
-                                         std::vector<HeapShotLeftOut>* left_out = nullptr) {
+std::vector<HeapGraph> last_heap_graphs(const Source& source, const CallFilter& filter,
+                                        size_t workers, ProblemLog& problems,
+                                        std::vector<HeapShotLeftOut>* left_out = nullptr) {
   HeapShotSurvey survey;
   play_pieces(
       source, workers, [] { return HeapShotSurvey(); },
       [&](HeapShotSurvey&& part) { survey.append(part); }, problems);
-  HeapShotSurvey::Choice chosen = survey.last(window_of(source, filter), source.streams());
-  if (left_out != nullptr) *left_out = std::move(chosen.left_out);
-  if (!chosen.shot) return std::nullopt;
+  const std::span<const EventStream> streams = source.streams();
+  std::map<size_t, HeapShotSurvey::Choice> chosen = survey.last(window_of(source, filter), streams);
+  if (left_out != nullptr) left_out->clear();
+  for (auto& [process, choice] : chosen) {
+    if (left_out != nullptr)
+      left_out->insert(left_out->end(), choice.left_out.begin(), choice.left_out.end());
+  }
+  std::erase_if(chosen, [](const auto& of_process) { return !of_process.second.shot; });
+  std::vector<HeapGraph> graphs;
+  if (chosen.empty()) return graphs;
   ProblemLog same_again;  // the second pass would report the same problems again
-  HeapGraphSink::Found all;
+  std::map<size_t, HeapGraphSink::Found> found;
   play_threads(
-      source, workers, [&](size_t) { return HeapGraphSink(chosen.shot->begin); },
-      [&all](HeapGraphSink::Found&& part) { all.append(std::move(part)); }, same_again);
-  std::optional<HeapGraph> graph = make_heap_graph(std::move(all), source.streams());
-  if (graph) graph->number = chosen.number;
-  return graph;
+      source, workers,
+      [&](size_t stream) {
+        const auto of_process = chosen.find(streams[stream].process);
+        return HeapGraphSink(streams[stream].process, of_process == chosen.end()
+                                                          ? HeapPlace{~uint64_t{0}, 0}
+                                                          : of_process->second.shot->begin);
+      },
+      [&found](HeapGraphSink::Found&& part) { found[part.process].append(std::move(part)); },
+      same_again);
+  for (auto& [process, parts] : found) {
+    std::optional<HeapGraph> graph = make_heap_graph(std::move(parts), streams);
+    if (!graph) continue;
+    graph->number = chosen.at(process).number;
+    graphs.push_back(*std::move(graph));
+  }
+  return graphs;
 }
 
 }  // namespace telltale

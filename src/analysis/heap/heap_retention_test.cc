@@ -43,7 +43,8 @@ ScriptedSource shot_of(const std::vector<Node>& nodes, const std::vector<Root>& 
 
 std::optional<HeapGraph> graph_of(const ScriptedSource& source, const CallFilter& filter = {}) {
   ProblemLog problems;
-  return last_heap_graph(source, filter, 2, problems);
+  std::vector<HeapGraph> graphs = last_heap_graphs(source, filter, 2, problems);
+  return graphs.empty() ? std::nullopt : std::optional(std::move(graphs.front()));
 }
 
 std::string text(const std::vector<FunctionId>& chain, const FrameNames& names) {
@@ -232,11 +233,11 @@ TEST(HeapGraph, IsOfTheLastWholeShotOfTheRunningProgram) {
   source.on(profiler_thread(40, LoadEvent::Action::unloaded));
   ProblemLog problems;
   std::vector<HeapShotLeftOut> left_out;
-  auto graph = last_heap_graph(source, {}, 2, problems, &left_out);
-  ASSERT_TRUE(graph);
-  EXPECT_EQ(graph->begin, 20u);
-  EXPECT_EQ(graph->number, 1u);
-  EXPECT_EQ(graph->objects.size(), 2u);
+  auto graphs = last_heap_graphs(source, {}, 2, problems, &left_out);
+  ASSERT_EQ(graphs.size(), 1u);
+  EXPECT_EQ(graphs[0].begin, 20u);
+  EXPECT_EQ(graphs[0].number, 1u);
+  EXPECT_EQ(graphs[0].objects.size(), 2u);
   ASSERT_EQ(left_out.size(), 2u);
   EXPECT_EQ(left_out[0].number, 2u);
   EXPECT_EQ(left_out[0].why, Why::unfinished);
@@ -245,13 +246,13 @@ TEST(HeapGraph, IsOfTheLastWholeShotOfTheRunningProgram) {
   // Without any other, the shot at exit is used.
   CallFilter late;
   late.from_ns = 25;
-  graph = last_heap_graph(source, late, 2, problems, &left_out);
-  ASSERT_TRUE(graph);
-  EXPECT_EQ(graph->objects.size(), 4u);
+  graphs = last_heap_graphs(source, late, 2, problems, &left_out);
+  ASSERT_EQ(graphs.size(), 1u);
+  EXPECT_EQ(graphs[0].objects.size(), 4u);
   EXPECT_TRUE(left_out.empty());
   // Unfinished shots are never used.
   late.to_ns = 40;
-  EXPECT_FALSE(last_heap_graph(source, late, 2, problems, &left_out));
+  EXPECT_TRUE(last_heap_graphs(source, late, 2, problems, &left_out).empty());
   ASSERT_EQ(left_out.size(), 1u);
   EXPECT_EQ(left_out[0].number, 2u);
 }

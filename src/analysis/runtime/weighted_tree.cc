@@ -80,19 +80,23 @@ std::vector<LiveType> last_live_types(WeightedStacks& stacks, std::span<const Ev
   std::vector<HeapShots::Shot> shots = stacks.shots.take_shots().whole;
   std::erase_if(
       shots, [&stacks](const HeapShots::Shot& shot) { return !stacks.window.holds(shot.begin); });
-  if (shots.empty()) return {};
   const std::map<size_t, Ticks> ends = stacks.end.by_process(streams);
-  const auto running =
-      std::ranges::find_if(shots.rbegin(), shots.rend(), [&](const HeapShots::Shot& shot) {
-        return !is_at_exit(shot.begin, shot.stream, ends, streams);
-      });
-  const HeapShots::Shot& last = running == shots.rend() ? shots.back() : *running;
+  std::map<size_t, const HeapShots::Shot*> last;  // by process
+  for (const HeapShots::Shot& shot : shots) {
+    const HeapShots::Shot*& best = last[shot.process];
+    const auto at_exit = [&](const HeapShots::Shot& one) {
+      return is_at_exit(one.begin, one.stream, ends, streams);
+    };
+    if (best == nullptr || at_exit(*best) || !at_exit(shot)) best = &shot;
+  }
   const OwnerNames owners(stacks, StackMetric::allocations);
   std::map<std::string, LiveType> by_name;
-  for (const auto& [type, sum] : last.by_type) {
-    LiveType& live = by_name[*owners.name(type)];
-    live.objects += sum.objects;
-    live.bytes += sum.bytes;
+  for (const auto& [process, shot] : last) {
+    for (const auto& [type, sum] : shot->by_type) {
+      LiveType& live = by_name[*owners.name(type)];
+      live.objects += sum.objects;
+      live.bytes += sum.bytes;
+    }
   }
   std::vector<LiveType> all;
   for (auto& [name, live] : by_name) {

@@ -43,8 +43,8 @@ struct LiveType {
   uint64_t objects = 0;
   uint64_t bytes = 0;
 };
-// The live objects in the last heap shot of the window (HeapShotSurvey::last), by type in order of
-// name; frames of new types go to `names`. Takes the shots out of `stacks`.
+// The live objects in the window's last heap shot of each process (HeapShotSurvey::last), by type
+// in order of name; frames of new types go to `names`. Takes the shots out of `stacks`.
 std::vector<LiveType> last_live_types(WeightedStacks& stacks, std::span<const EventStream> streams,
                                       FrameNames& names);
 

@@ -53,10 +53,10 @@ WeightedStacks MonoRuntimeEvents::weighted_stacks(StackMetric weighed, const Cal
   return collect_weighted_stacks(source_, weighed, filter, workers, problems);
 }
 
-std::optional<HeapGraph> MonoRuntimeEvents::last_heap_graph(
+std::vector<HeapGraph> MonoRuntimeEvents::last_heap_graphs(
     const CallFilter& filter, size_t workers, ProblemLog& problems,
     std::vector<HeapShotLeftOut>* left_out) const {
-  return telltale::last_heap_graph(source_, filter, workers, problems, left_out);
+  return telltale::last_heap_graphs(source_, filter, workers, problems, left_out);
 }
 
 void MonoRuntimeEvents::track_objects(ObjectTracking& tracking) const {

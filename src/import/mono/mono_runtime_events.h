@@ -31,7 +31,7 @@ class MonoRuntimeEvents final : public RuntimeEvents {
                                                  ProblemLog& problems) const override;
   [[nodiscard]] WeightedStacks weighted_stacks(StackMetric weighed, const CallFilter& filter,
                                                size_t workers, ProblemLog& problems) const override;
-  [[nodiscard]] std::optional<HeapGraph> last_heap_graph(
+  [[nodiscard]] std::vector<HeapGraph> last_heap_graphs(
       const CallFilter& filter, size_t workers, ProblemLog& problems,
       std::vector<HeapShotLeftOut>* left_out) const override;
   void track_objects(ObjectTracking& tracking) const override;

@@ -36,9 +36,10 @@ Result<ExportRemarks> export_perfetto(const Source& source, const RuntimeAnswers
   if (runtime != nullptr) {
     if (done) done = write_perfetto_marks(runtime_marks(*runtime, options, context), context, out);
     ProblemLog same_again;
-    const auto heap =
-        runtime->last_heap_graph(options.filter, options.jobs, same_again, &remarks.left_out);
-    if (done && heap) done = write_perfetto_heap(*heap, context, out);
+    const auto heaps =
+        runtime->last_heap_graphs(options.filter, options.jobs, same_again, &remarks.left_out);
+    for (const HeapGraph& heap : heaps)
+      if (done) done = write_perfetto_heap(heap, context, out);
   }
   if (!done) return std::unexpected(done.error());
   return remarks;

@@ -218,6 +218,8 @@ Result<void> write_perfetto_heap(const HeapGraph& graph, const ExportContext& co
                                  OutputFile& out) {
   const int64_t pid = shown_pid(context.streams[graph.stream].thread.pid);
   const uint64_t ns = context.clock.to_ns(graph.begin - context.first_time);
+  // Numbers of types and fields are those of a sequence.
+  const uint64_t sequence = context.streams.size() + 2 + context.streams[graph.stream].process;
   Interned types;
   Interned fields;
   uint64_t packets = 0;
@@ -238,7 +240,7 @@ Result<void> write_perfetto_heap(const HeapGraph& graph, const ExportContext& co
     if (last) body += heap_roots(graph).encoded();
     const ProtoMessage whole = ProtoMessage()
                                    .varint(packet::kTimestamp, ns)
-                                   .varint(packet::kSequenceId, context.streams.size() + 2)
+                                   .varint(packet::kSequenceId, sequence)
                                    .bytes(packet::kHeapGraph, body);
     const Result<void> written = out.write(ProtoMessage().message(trace::kPacket, whole).encoded());
     if (!written) return written;

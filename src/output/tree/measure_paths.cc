@@ -37,10 +37,16 @@ MeasuredTree measure_heap(const RuntimeAnswers& runtime, Measure measure, const 
   auto names = std::make_unique<FrameNames>(functions);
   CallTreePartial partial(options);
   std::vector<HeapShotLeftOut> left_out;
-  if (const auto graph = runtime.last_heap_graph(filter, workers, problems, &left_out)) {
-    const WeightOf weight = measure == Measure::live_count ? WeightOf::count : WeightOf::value;
-    partial =
-        retention_tree(explain_heap(*graph, options.max_depth, *names), weight, options.max_depth);
+  const WeightOf weight = measure == Measure::live_count ? WeightOf::count : WeightOf::value;
+  bool is_first = true;
+  for (const HeapGraph& graph : runtime.last_heap_graphs(filter, workers, problems, &left_out)) {
+    CallTreePartial of_process =
+        retention_tree(explain_heap(graph, options.max_depth, *names), weight, options.max_depth);
+    if (std::exchange(is_first, false)) {
+      partial = std::move(of_process);
+    } else {
+      partial.merge(of_process);
+    }
   }
   return {std::move(partial), std::move(names), Clock{.name = "count"}, units_of(measure), {},
           std::move(left_out)};

@@ -110,6 +110,7 @@ void make_growth(const ReportInput& input, Section& section) {
 }
 
 constexpr std::array kRetained = {
+    kPid,
     bytes("bytes", "Bytes of all its objects."),
     count("objects", "All its objects."),
     bytes("chain_bytes", "Bytes that the chain keeps alive.").titled("BY CHAIN"),
@@ -119,9 +120,9 @@ constexpr std::array kRetained = {
     text("chain", "From a root to the type, separated by ' > '.").or_null(),
 };
 constexpr std::array kRetentionMembers = {
-    number_id("shots", "1: there is a heap shot.").titled("heap shot"),
+    number_id("shots", "Heap shots: the last of each process.").titled("heap shots"),
     text("left_out", "Later shots that are left out, and why.").titled("left out").sometimes(),
-    number_id("shot", "Number of the heap shot.").titled("its number").sometimes(),
+    number_id("shot", "Its number, if there is one.").titled("its number").sometimes(),
     ns("at_ns", "When it was taken.").titled("at").sometimes(),
     count("objects", "Its objects.").titled("objects").sometimes(),
     count("references", "References between them.").titled("references").sometimes(),
@@ -138,45 +139,61 @@ constexpr std::array kRetentionMembers = {
 
 constexpr size_t kMaxChain = 64;  // frames of a printed chain
 
-Table retained_table(const RuntimeReadings& in, const HeapRetention& retention,
-                     const FrameNames& names) {
-  Table types(kRetained);
+void add_retained(const RuntimeReadings& in, int64_t pid, const HeapRetention& retention,
+                  const FrameNames& names, Table& types) {
+  size_t rows = 0;
   for (const HeapRetention::Type& type : retention.types) {
-    if (types.rows() == in.shown_rows()) break;
+    if (rows++ == in.shown_rows()) break;
     std::string chain;
     for (const FunctionId frame : type.chain) {
       if (!chain.empty()) chain += " > ";
       chain += names.describe(frame).name;
     }
-    types.add_row({type.all.bytes, type.all.objects, type.by_chain.bytes, type.by_chain.objects,
-                   chain.empty() ? TableCell() : TableCell(type.length),
+    types.add_row({pid, type.all.bytes, type.all.objects, type.by_chain.bytes,
+                   type.by_chain.objects, chain.empty() ? TableCell() : TableCell(type.length),
                    names.describe(type.frame).name,
                    chain.empty() ? TableCell() : TableCell(chain)});
   }
-  return types;
 }
 
 void make_retention(const ReportInput& input, Section& section) {
   RuntimeReadings& in = *input.runtime;
   std::vector<HeapShotLeftOut> left_out;
-  const std::optional<HeapGraph> graph = in.last_heap_graph(left_out);
-  section.add("shots", uint64_t{graph.has_value()});
+  const std::vector<HeapGraph> graphs = in.last_heap_graphs(left_out);
+  section.add("shots", uint64_t{graphs.size()});
   std::string later;
   for (const HeapShotLeftOut& shot : left_out)
     later += fmt::format("{}{} {}", later.empty() ? "" : ", ", shot.number, name_of(shot.why));
-  if (!later.empty()) section.add("left_out", later, graph ? "later shots, left out" : "left out");
-  if (!graph) return;
-  section.add("shot", uint64_t{graph->number});
+  if (!later.empty())
+    section.add("left_out", later, graphs.empty() ? "left out" : "later shots, left out");
+  if (graphs.empty()) return;
+  if (graphs.size() == 1) {
+    section.add("shot", uint64_t{graphs[0].number});
+    section.add("at_ns", in.since_start(graphs[0].begin));
+  }
   FrameNames names(in.source().calls().functions());
-  const HeapRetention retention = explain_heap(*graph, kMaxChain, names);
-  section.add("at_ns", in.since_start(graph->begin));
-  section.add("objects", uint64_t{graph->objects.size()});
-  section.add("references", uint64_t{graph->references.size()});
-  section.add("roots", uint64_t{graph->roots.size()});
-  section.add("unreached_objects", retention.unreached.objects);
-  section.add("unreached_bytes", retention.unreached.bytes);
-  section.add("dangling", graph->dangling);
-  section.add("types", retained_table(in, retention, names));
+  Table types(in.by_process(kRetained));
+  struct {
+    uint64_t objects = 0, references = 0, roots = 0, dangling = 0;
+    HeapShots::Sum unreached;
+  } all;
+  for (const HeapGraph& graph : graphs) {
+    const HeapRetention retention = explain_heap(graph, kMaxChain, names);
+    all.objects += graph.objects.size();
+    all.references += graph.references.size();
+    all.roots += graph.roots.size();
+    all.unreached.objects += retention.unreached.objects;
+    all.unreached.bytes += retention.unreached.bytes;
+    all.dangling += graph.dangling;
+    add_retained(in, in.stream(graph.stream).thread.pid, retention, names, types);
+  }
+  section.add("objects", all.objects);
+  section.add("references", all.references);
+  section.add("roots", all.roots);
+  section.add("unreached_objects", all.unreached.objects);
+  section.add("unreached_bytes", all.unreached.bytes);
+  section.add("dangling", all.dangling);
+  section.add("types", std::move(types));
 }
 
 }  // namespace

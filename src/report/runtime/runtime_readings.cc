@@ -87,11 +87,11 @@ WeightedStacks RuntimeReadings::weighted_stacks(StackMetric weighed, const CallF
   return source_.weighted_stacks(weighed, filter, options_.workers, log());
 }
 
-std::optional<HeapGraph> RuntimeReadings::last_heap_graph(std::vector<HeapShotLeftOut>& left_out) {
-  auto graph = source_.last_heap_graph(filter_, options_.workers, log(), &left_out);
+std::vector<HeapGraph> RuntimeReadings::last_heap_graphs(std::vector<HeapShotLeftOut>& left_out) {
+  auto graphs = source_.last_heap_graphs(filter_, options_.workers, log(), &left_out);
   for (const HeapShotLeftOut& shot : left_out)
     if (shot.why != HeapShotLeftOut::Why::at_exit) in_part[shot.number] = shot;
-  return graph;
+  return graphs;
 }
 
 const RuntimeReadings::Shots& RuntimeReadings::shots() {

@@ -67,8 +67,8 @@ class RuntimeReadings {
   // Read on request.
   const RuntimeTimeline& timeline();
   WeightedStacks weighted_stacks(StackMetric weighed, const CallFilter& filter);
-  // `left_out`: later shots than the one returned.
-  std::optional<HeapGraph> last_heap_graph(std::vector<HeapShotLeftOut>& left_out);
+  // `left_out`: later shots than those returned.
+  std::vector<HeapGraph> last_heap_graphs(std::vector<HeapShotLeftOut>& left_out);
   struct Shots {
     std::vector<HeapShots::Shot> shots;  // complete shots of the running program
     std::vector<TypeGrowth> growth;
