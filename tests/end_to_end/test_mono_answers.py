@@ -211,7 +211,7 @@ class MonoAnswers(unittest.TestCase):
                           (cut, "1 of the running program, 1 unfinished")):
             done = run("report", file, "--reports=growth", "--gate", "growth=1000")
             self.assertEqual(done.returncode, 2)
-            self.assertIn("--gate growth needs at least two heap shots; the recording has " + has, done.stderr)
+            self.assertIn("--gate growth needs at least two heap shots of a process; the recording has " + has, done.stderr)
         done = run("report", path, "--reports=growth", "--gate", "growth=1000", "--time=..1ns")
         self.assertEqual(done.returncode, 2)
         self.assertIn("this window of the recording has 0", done.stderr)

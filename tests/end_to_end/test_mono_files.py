@@ -79,7 +79,17 @@ class MonoFiles(unittest.TestCase):
                 done = subprocess.run([TELLTALE, verb, *words], capture_output=True, text=True, timeout=60)
                 self.assertEqual((done.returncode, done.stdout), (2, ""), (verb, words))
                 self.assertIn(message, done.stderr)
-        self.assertEqual(len(top(one, self.write("copy.mlpd", self.read(V17)))), 2)
+
+    def test_copies_count_once(self):
+        one = self.write("one.mlpd", self.read(V17))
+        copies = [self.write("copy.mlpd", self.read(V17)), self.write("copy.mlpd.gz", gzip.compress(self.read(V17))),
+                  self.write("cut.mlpd", self.read(V17)[:-20])]
+        for copy in copies:
+            for files in ([one, copy], [copy, one]):
+                self.assertEqual(top(*files), top(one), files)
+                problems = json.loads(run("info", "--json", *files))["problems"]
+                self.assertRegex(problems[0]["message"], "^a copy of .*, not counted again$")
+                self.assertEqual(problems[0]["kind"], "by design")
 
     def test_torn_and_damaged_files_lose_no_more_than_a_buffer(self):
         data = self.read(V17)

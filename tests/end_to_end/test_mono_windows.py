@@ -35,10 +35,10 @@ def at(kind, fields, times):
     return b"".join(out)
 
 
-def recording(*buffers):
+def recording(*buffers, pid=77):
     """Names written at START by thread 9, then each buffer by its own thread."""
     named = buffer(names({METHOD: "A:Run ()"}, {VTABLE: "Thing"}, ["Working Set", "Page Faults"]), START - 1000, 9)
-    return file_header() + named + b"".join(buffer(events, START, thread) for thread, events in enumerate(buffers, 1))
+    return file_header(pid=pid) + named + b"".join(buffer(events, START, thread) for thread, events in enumerate(buffers, 1))
 
 
 def shot(objects, after=1000):
@@ -133,8 +133,8 @@ class Windows(unittest.TestCase):
         self.assertEqual([row["objects"] for row in rows], [1, 1, 1, 1, 1, 0])
 
     def test_addresses_of_several_files_are_those_of_their_processes(self):
-        one = recording(event(0x00, sleb(VTABLE), sleb(5), uleb(24)) + event(0x05, b"\1", sleb(5)) + shot([(5, VTABLE, 24)]))
-        paths = [self.write("first", one), self.write("second", one)]
+        events = event(0x00, sleb(VTABLE), sleb(5), uleb(24)) + event(0x05, b"\1", sleb(5)) + shot([(5, VTABLE, 24)])
+        paths = [self.write("first", recording(events)), self.write("second", recording(events, pid=78))]
         both = json.loads(run("report", *paths, "--json", "--verbose", "--reports=alloc,monitor,heapshot").stdout)
         alone = json.loads(run("report", paths[0], "--json", "--verbose", "--reports=alloc,monitor,heapshot").stdout)
         for name, table, key in (("alloc", "classes", "class"), ("monitor", "locks", "object"), ("heapshot", "classes", "class")):
@@ -150,7 +150,7 @@ class Windows(unittest.TestCase):
                   + shot([(6, unnamed, 24), (7, unnamed, 24)])
                   + event(0x05, b"\1", sleb(lock // 8)) + event(0x05, b"\2", sleb(lock // 8))
                   + event(0x00, sleb(VTABLE), sleb(5), uleb(24)))
-        paths = [self.write(name, recording(events)) for name in ("one", "another")]
+        paths = [self.write(name, recording(events, pid=pid)) for name, pid in (("one", 77), ("another", 78))]
         for files in (paths[:1], paths):
             with self.subTest(files=len(files)):
                 for measure in ("alloc-bytes", "live-bytes"):
@@ -169,7 +169,7 @@ class Windows(unittest.TestCase):
                                      {b"0x28"} if format == "chrome" else {b"0x28", b"0x3000"}, format)
 
     def test_roots_of_several_files_are_in_the_areas_of_their_own_program(self):
-        # The same addresses mean other areas in the second file; its shot is the last one.
+        # The same addresses mean other areas in the second file.
         def program(name, pid, owner, shot_after):
             area = event(0x46, sleb(0x5000), uleb(64), b"\x03", sleb(VTABLE + 16), text(""))
             rooted = (event(0x06, after=shot_after) + event(0x26, sleb(5), sleb(VTABLE), uleb(24), b"\0", uleb(0), after=0)
@@ -181,7 +181,33 @@ class Windows(unittest.TestCase):
         files = [program("first_shot", 77, "Early", 1000), program("last_shot", 78, "Late", 2000)]
         for order in (files, files[::-1]):
             types = report(order[0], "retention", order[1])["types"]
-            self.assertEqual([row["chain"] for row in types], ["[static fields of Late] > Thing"])
+            self.assertEqual({(row["pid"], row["chain"]) for row in types},
+                             {(77, "[static fields of Early] > Thing"), (78, "[static fields of Late] > Thing")})
+            self.assertEqual(sorted(run("stacks", *order, "--measure=live-bytes").stdout.splitlines()),
+                             ["[static fields of Early];Thing 24", "[static fields of Late];Thing 24"])
+
+    def test_processes_are_compared_with_themselves(self):
+        # Each grows by a tenth of what the other has: together, every step would be up and down.
+        def program(name, pid, start, objects):
+            growing = b"".join(shot([(8 + k, VTABLE, 24) for k in range(count)]) for count in objects)
+            value = event(0x37, uleb(1), uleb(1 << 8) + text("Working Set") + uleb(3) + uleb(0) + uleb(1 << 30) + uleb(1))
+            value += event(0x47, uleb(1), uleb(3), sleb(objects[0]), uleb(0)) + event(0x47, uleb(1), uleb(3), sleb(5), uleb(0))
+            return self.write(name, file_header(pid=pid) + buffer(names({}, {VTABLE: "Thing"}) + value, start, 9)
+                              + buffer(growing, start, 1))
+
+        small, large = program("small", 77, START, (10, 11, 12)), program("large", 78, START + 500, (100, 110, 120))
+        for files in ((small,), (large,), (small, large), (large, small)):
+            done = run("report", *files, "--reports=growth,counters,series", "--gate=growth=40", "--json", "--verbose")
+            self.assertEqual(done.returncode, 1, files)
+            found = json.loads(done.stdout)
+            steps = {(row["steps_up"], row["steps_down"], row["bytes_change"]) for row in found["growth"]["types"]}
+            self.assertLessEqual(steps, {(2, 0, 48), (2, 0, 480)})
+            self.assertEqual(len(steps), len(files))
+            self.assertEqual([row["bytes_change"] for row in found["growth"]["over_time"]].count(None), len(files))
+            courses = {(row["first"], row["last"]) for row in found["series"]["counters"]}
+            self.assertLessEqual(courses, {(10, 15), (100, 105)})
+            self.assertEqual(len(courses), len(files))
+            self.assertEqual(len({row.get("pid") for row in found["series"]["counters"]}), len(files))
 
     def test_counters_have_the_time_that_they_were_taken_at(self):
         # The profiler takes a counter's value, describes the counter, then writes the value.

@@ -115,11 +115,11 @@ void RuntimeTimelineSink::on(const MonitorEvent& event) {
                                   .stream = stream_,
                                   .object = event.object,
                                   .stack = stack_.of(event.stack)};
-    ++thread_.waits;
+    thread_.waits += static_cast<uint64_t>(window_.holds(event.time));
   } else if (wait_) {
     wait_->end = std::max(event.time, wait_->begin);
     wait_->acquired = event.kind == MonitorEvent::Kind::acquired;
-    thread_.waited += *wait_->end - wait_->begin;
+    if (window_.holds(wait_->begin)) thread_.waited += *wait_->end - wait_->begin;
     all_.waits.push_back(*wait_);
     wait_.reset();
   }

@@ -69,6 +69,7 @@ struct RuntimeTimeline {
   struct Thread {
     std::optional<Ticks> started = {};  // as recorded by the runtime
     std::optional<Ticks> ended = {};
+    // The following are of the events that begin in the filter's window of time.
     Ticks first = 0;  // the thread's own events
     Ticks last = 0;
     uint64_t calls = 0;
@@ -109,14 +110,15 @@ struct RuntimeTimeline {
 // Handles all shards of one thread.
 class RuntimeTimelineSink : public IgnoreEvents {
  public:
-  RuntimeTimelineSink(const CallFilter& filter, size_t stream, const FunctionNames& names)
-      : stream_(stream), stack_(all_.stacks, filter, names) {}
+  RuntimeTimelineSink(const CallFilter& filter, PlayedWindow window, size_t stream,
+                      const FunctionNames& names)
+      : window_(window), stream_(stream), stack_(all_.stacks, filter, names) {}
   RuntimeTimelineSink(const RuntimeTimelineSink&) = delete;
   RuntimeTimelineSink& operator=(const RuntimeTimelineSink&) = delete;
 
   void enter(Ticks time, FunctionId function) {
     stack_.enter(time, function);
-    ++thread_.calls;
+    thread_.calls += static_cast<uint64_t>(window_.holds(time));
     program_event(time);
   }
   void leave(Ticks time, FunctionId function, LeaveKind how) {
@@ -131,8 +133,10 @@ class RuntimeTimelineSink : public IgnoreEvents {
     all_.program_end.on(event);
   }
   void on(const AllocationEvent& event) {
-    ++thread_.allocations;
-    thread_.allocated_bytes += event.bytes;
+    if (window_.holds(event.time)) {
+      ++thread_.allocations;
+      thread_.allocated_bytes += event.bytes;
+    }
     program_event(event.time);
   }
   void on(const CollectionEvent& event);
@@ -141,7 +145,7 @@ class RuntimeTimelineSink : public IgnoreEvents {
   }
   void on(const MonitorEvent& event);
   void on(const ThrowEvent& event) {
-    ++thread_.throws;
+    thread_.throws += static_cast<uint64_t>(window_.holds(event.time));
     all_.throws.push_back({event.time, stream_, stack_.of(event.stack)});
     program_event(event.time);
   }
@@ -161,6 +165,7 @@ class RuntimeTimelineSink : public IgnoreEvents {
 
  private:
   void seen(Ticks time) {
+    if (!window_.holds(time)) return;
     if (!thread_.any) thread_.first = time;
     thread_.any = true;
     thread_.last = time;
@@ -170,6 +175,7 @@ class RuntimeTimelineSink : public IgnoreEvents {
     last_program_event_ = time;
   }
 
+  PlayedWindow window_;
   size_t stream_;
   size_t process_ = 0;
   RuntimeTimeline all_;
@@ -183,14 +189,18 @@ class RuntimeTimelineSink : public IgnoreEvents {
 };
 
 // Threads in parallel; the result does not depend on the number of workers. Only the filter's
-// selection of frames (functions, depth) applies here; output selects times and threads.
+// selection of frames (functions, depth) applies here, and its times to what a thread did; output
+// selects the times of other things, and threads.
 template <EventSource Source>
 RuntimeTimeline collect_runtime_timeline(const Source& source, const CallFilter& filter,
                                          size_t workers, ProblemLog& problems) {
   RuntimeTimeline all;
+  const PlayedWindow window = window_of(source, filter);
   play_threads(
       source, workers,
-      [&](size_t stream) { return RuntimeTimelineSink(filter, stream, source.functions()); },
+      [&](size_t stream) {
+        return RuntimeTimelineSink(filter, window, stream, source.functions());
+      },
       [&all](RuntimeTimeline&& part) { all.append(std::move(part)); }, problems);
   all.finish(source.streams());
   return all;

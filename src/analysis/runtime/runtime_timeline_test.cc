@@ -13,9 +13,10 @@ namespace {
 using testing::ScriptedSource;
 using Step = CollectionStep;
 
-RuntimeTimeline timeline_of(const ScriptedSource& source, size_t workers = 2) {
+RuntimeTimeline timeline_of(const ScriptedSource& source, size_t workers = 2,
+                            const CallFilter& filter = {}) {
   ProblemLog problems;
-  return collect_runtime_timeline(source, {}, workers, problems);
+  return collect_runtime_timeline(source, filter, workers, problems);
 }
 
 void collect(ScriptedSource& source, std::vector<std::pair<Ticks, Step>> steps,
@@ -53,6 +54,31 @@ TEST(RuntimeTimeline, APauseIsFromTheAskingToTheLastThreadThatRuns) {
   EXPECT_EQ(timeline.pauses[1].length(), 1020u);
   ASSERT_EQ(timeline.collections.size(), 1u);
   EXPECT_EQ(timeline.collections[0].end - timeline.collections[0].begin, 10u);
+}
+
+TEST(RuntimeTimeline, WhatAThreadDidIsOfTheWindow) {
+  ScriptedSource source;
+  source.thread({1, 1});
+  const auto step = [&](Ticks time) {
+    source.enter(time, 1);
+    source.on(AllocationEvent{time, TypeId{1}, ObjectId{8}, 100, {}});
+    source.on(ThrowEvent{time, ObjectId{8}, {}});
+    source.on(MonitorEvent{time, MonitorEvent::Kind::contended, ObjectId{8}, {}});
+    source.on(MonitorEvent{time + 5, MonitorEvent::Kind::acquired, ObjectId{8}, {}});
+  };
+  for (const Ticks time : {0, 10, 20, 30}) step(time);
+  CallFilter filter;
+  filter.from_ns = 10;
+  filter.to_ns = 21;
+  const RuntimeTimeline::Thread thread = timeline_of(source, 2, filter).threads.at(0);
+  EXPECT_EQ(thread.first, 10u);
+  EXPECT_EQ(thread.last, 20u);
+  EXPECT_EQ(thread.calls, 2u);
+  EXPECT_EQ(thread.allocations, 2u);
+  EXPECT_EQ(thread.allocated_bytes, 200u);
+  EXPECT_EQ(thread.throws, 2u);
+  EXPECT_EQ(thread.waits, 2u);
+  EXPECT_EQ(thread.waited, 10u);
 }
 
 TEST(RuntimeTimeline, ACollectionMayEndInAnotherThread) {

@@ -238,12 +238,50 @@ class MonoRecording::Builder {
   std::map<Key, Thread> threads_;
 };
 
+namespace {
+
+// Leaves out all but the longest of several copies of a recording (one may be compressed, or cut):
+// they have the same beginning, in which the process's number and its time of birth are.
+void leave_out_copies(std::vector<InputFile>& inputs, ProblemLog& problems) {
+  constexpr size_t kCompared = 256;
+  const auto size_of = [&](size_t i) { return inputs[i].bytes().size(); };
+  const auto beginning = [&](size_t i) {
+    return inputs[i].bytes().first(std::min(kCompared, size_of(i)));
+  };
+  const auto comes_before = [&](size_t a, size_t b) {
+    return std::ranges::lexicographical_compare(beginning(a), beginning(b));
+  };
+  // By beginning; the longest.
+  std::map<size_t, size_t, decltype(comes_before)> longest(comes_before);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    size_t& best = longest.try_emplace(i, i).first->second;
+    if (size_of(i) > size_of(best)) best = i;
+  }
+  if (longest.size() == inputs.size()) return;
+  std::vector<InputFile> kept;
+  std::vector<size_t> numbers;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const size_t best = longest.at(i);
+    if (best == i) {
+      numbers.push_back(i);
+    } else {
+      problems.add({Problem::Kind::by_design, 0, inputs[i].name(), "Header",
+                    fmt::format("a copy of {}, not counted again", inputs[best].name()), 0});
+    }
+  }
+  for (const size_t number : numbers) kept.push_back(std::move(inputs[number]));
+  inputs = std::move(kept);
+}
+
+}  // namespace
+
 Result<MonoRecording> MonoRecording::open(std::vector<InputFile> inputs,
                                           MonoThreadNames thread_names) {
   MonoRecording recording;
   recording.names_ = std::make_shared<MonoFunctionNames>();
   recording.types_ = std::make_shared<LazyTypes>();
   Builder builder(recording);
+  leave_out_copies(inputs, recording.problems_);
   const bool many = inputs.size() > 1;
   for (InputFile& input : inputs) {
     if (Result<void> added = builder.add_file(std::move(input), many, thread_names); !added)

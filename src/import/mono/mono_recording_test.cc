@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -155,6 +156,50 @@ TEST(MonoRecording, SeveralFilesShareNamesButNotAddresses) {
             (std::vector<std::string>{"enter P:A () 8", "enter P:B () 9", "enter P:A () 12"}));
   EXPECT_EQ(recording.function_at(0, kMethods), recording.function_at(1, kMethods + 8));
   EXPECT_EQ(recording.info(1).records, 6U);
+}
+
+// In containers, all programs may have the id 1.
+TEST(MonoRecording, ProcessesWithOneIdStayApart) {
+  const auto process = [](uint64_t started) {
+    MonoBuilder file(17);
+    file.buffer(buffer_header(1, started));
+    file.event(mono::Group::method, mono::info::kMethodJit, 1,
+               mono::Jit{.method = kMethods, .code = 0x4000, .code_size = 8, .name = "P:A ()"});
+    return file.bytes();
+  };
+  const MonoRecording recording = open({process(10), process(5000)});
+  ASSERT_EQ(recording.streams().size(), 2U);
+  EXPECT_EQ(recording.streams()[0].thread, recording.streams()[1].thread);
+  struct Pieces : IgnoreEvents {
+    void on(const PieceEvent& event) { processes.push_back(event.process); }
+    void on(const CompiledEvent& event) {
+      addresses.push_back(address_in(event.address, 48));
+      distinct.insert(event.address);
+    }
+    std::vector<size_t> processes;
+    std::vector<uint64_t> addresses;
+    std::set<uint64_t> distinct;
+  };
+  Pieces pieces;
+  ProblemLog problems;
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(recording.streams()[i].process, i);
+    recording.play(i, 0, pieces, problems);
+  }
+  EXPECT_EQ(pieces.processes, (std::vector<size_t>{0, 1}));
+  ASSERT_EQ(pieces.addresses.size(), 2U);
+  EXPECT_EQ(pieces.addresses[0], pieces.addresses[1]);
+  EXPECT_EQ(pieces.distinct.size(), 2U);
+}
+
+TEST(MonoRecording, CopiesCountOnce) {
+  const std::string file = testing::every_mono_event(17).bytes();
+  const MonoRecording once = open({file});
+  const MonoRecording twice = open({std::string_view(file).substr(0, file.size() - 10), file});
+  ProblemLog problems;
+  EXPECT_EQ(play_all(twice, problems), play_all(once, problems));
+  ASSERT_EQ(twice.problems().kept().size(), 1U);
+  EXPECT_EQ(twice.problems().kept()[0].message, "a copy of f1, not counted again");
 }
 
 TEST(MonoRecording, ClockThatGoesBackIsHeldAndTold) {

@@ -77,7 +77,10 @@ void Section::add(std::string_view table, Table rows) {
 }
 
 TableSchema Section::columns(std::string_view table) const {
-  return TableSchema(declared(table).fields);
+  TableSchema schema(declared(table).fields);
+  for (const Field& field : declared(table).fields)
+    if (field.presence == Presence::sometimes) schema.leave_out({field.key});
+  return schema;
 }
 
 bool Section::declares_table(std::string_view key) const {

@@ -36,7 +36,7 @@ class Section {
   void add(std::string_view table, Table rows);
   // Drops all rows but the first `most` of each table except this one.
   void limit_rows(size_t most, std::string_view except);
-  // The columns of a declared table, all of them shown.
+  // The columns that a declared table always has.
   [[nodiscard]] TableSchema columns(std::string_view table) const;
 
   [[nodiscard]] const std::string& key() const { return key_; }      // in JSON; stable
