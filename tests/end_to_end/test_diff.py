@@ -129,6 +129,18 @@ class DiffTest(unittest.TestCase):
         done = telltale("diff", self.before, self.before, "--gate", "calls=0%,total=0%,self=0%", "--gate-by", "path")
         self.assertEqual(done.returncode, 0, done.stderr)
 
+    def test_a_gate_that_compares_nothing_does_not_pass(self):
+        for words, message in ((("--function", "Stoer*"), "A and B have no calls that the options select"),
+                               (("--thread", "1:1"), "A and B have no calls that the options select"),
+                               (("--function", "review*"), "A has no calls that the options select"),
+                               (("--function", "audit*"), "B has no calls that the options select")):
+            for files in ([self.before, self.after], [self.before, self.before, "--", self.after, self.after]):
+                words_and_files = [*words, "--program-a", self.before_map, "--program-b", self.after_map, *files]
+                done = telltale("diff", "--gate", "calls=0%", *words_and_files)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("--gate has nothing to compare: " + message, done.stderr)
+                self.assertEqual(telltale("diff", *words_and_files).returncode, 0)
+
     def test_usage(self):
         self.assert_gates_hold_at_their_limit()
         for gate in ("calls", "calls=5", "speed=5%", "calls=-1%", "calls=x%"):

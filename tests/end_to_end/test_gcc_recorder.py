@@ -142,6 +142,17 @@ class GccRecorderTest(unittest.TestCase):
             self.assertRegex(telltale(verb, run.file).stderr,
                              rf"^telltale: #\d+ is a function's number: only {side}, the recorder's own list of names, gives it a name, and that file is missing\n$")
 
+    def test_conversions_keep_or_count_the_names(self):
+        run = Recorded(self.program, 10)
+        named = {row["function"] for row in json.loads(telltale("top", "--json", run.file).stdout)["rows"]}
+        text = run.file.with_name("converted.yaml")
+        self.assertEqual(telltale("convert", run.file, "--to", "llvm-xray-yaml", "-o", text).returncode, 0)
+        self.assertLess(len(named - {row["function"] for row in json.loads(telltale("top", "--json", text).stdout)["rows"]}), 2, named)
+        for target in ("fdr5", "basic3"):
+            done = telltale("convert", run.file, "--to", target, "-o", run.file.with_name("converted." + target), "--json")
+            losses = {row["what"].split(" cannot")[0]: row["count"] for row in json.loads(done.stdout)["losses"]}
+            self.assertGreaterEqual(losses["function names"], len(named) - 1)  # waits are no function
+
     def test_a_forked_childs_ids_are_its_own(self):
         run = Recorded(self.program, 10, "fork")
         self.assertEqual(len(run.files), 2, run.done.stderr)

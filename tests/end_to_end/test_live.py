@@ -125,6 +125,23 @@ class FollowTest(unittest.TestCase):
             self.assertEqual((following.returncode, complaints), (0, ""))
             self.assertEqual("".join(lines) + rest, whole)
 
+    def test_a_folder_is_followed_like_its_files(self):
+        trace = self.trace_of_this_process()
+        with tempfile.TemporaryDirectory() as folder:
+            with open(pathlib.Path(folder, "growing.fdr"), "wb", buffering=0) as file:
+                file.write(trace[:-20])
+                following = start("info", "--json", "--follow", folder)
+                time.sleep(1.5)  # longer than a quiet recording whose writers have ended is waited for
+                self.assertIsNone(following.poll())
+                pathlib.Path(folder, "another.fdr").write_bytes(trace)
+                time.sleep(1.5)
+                self.assertIsNone(following.poll())
+                file.write(trace[-20:])
+            answers, complaints = following.communicate(timeout=60)
+            self.assertEqual((following.returncode, complaints), (0, ""))
+            self.assertGreater(len(documents(answers)), 1)
+            self.assertEqual(documents(answers)[-1]["records"], json.loads(telltale("info", "--json", folder).stdout)["records"])
+
     def test_what_ends_torn_is_said(self):
         with tempfile.TemporaryDirectory() as folder:
             torn = pathlib.Path(folder, "torn.fdr")

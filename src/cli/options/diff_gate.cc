@@ -65,6 +65,16 @@ Result<uint64_t> gate_floor_ns(const DiffGateOptions& options) {
   return *floor;
 }
 
+Result<void> check_gated_calls(const DiffGateOptions& options, uint64_t calls_before,
+                               uint64_t calls_after, bool all) {
+  if (options.gate.empty() || (calls_before != 0 && calls_after != 0)) return {};
+  const std::string_view sides = calls_before != 0  ? "B has"
+                                 : calls_after != 0 ? "A has"
+                                                    : "A and B have";
+  return usage_error(fmt::format("--gate has nothing to compare: {} no calls{}", sides,
+                                 all ? "" : " that the options select"));
+}
+
 void GateOutcome::add(Growth worst) {
   ++compared_;
   if (worst == Growth::exceeded) ++exceeded_;

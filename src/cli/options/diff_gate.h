@@ -32,6 +32,11 @@ Result<std::vector<DiffGate>> parse_gates(std::string_view text);
 // Growth of a time up to this is ignored: --gate-floor 10us, or --gate-floor-ns. Errors: usage.
 Result<uint64_t> gate_floor_ns(const DiffGateOptions& options);
 
+// Errors: usage, if there is a gate and a side has no calls: it would always pass. `all`: the
+// options select all calls.
+Result<void> check_gated_calls(const DiffGateOptions& options, uint64_t calls_before,
+                               uint64_t calls_after, bool all);
+
 // A measure that grew by no more than its gate allows, or by more, but not by more than the floor.
 enum class Growth : uint8_t { allowed, below_floor, exceeded };
 

@@ -25,6 +25,28 @@ constexpr auto kQuietUnknown = 5s;
 
 }  // namespace
 
+namespace {
+
+// With the files of a folder, which may become more, instead of the folder.
+std::vector<std::string> files_now(const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    std::error_code error;
+    if (!std::filesystem::is_directory(name, error)) {
+      files.push_back(name);
+      continue;
+    }
+    for (std::filesystem::directory_iterator at(name, error), end; !error && at != end;
+         at.increment(error)) {
+      std::error_code unknown;
+      if (at->is_regular_file(unknown)) files.push_back(at->path().string());
+    }
+  }
+  return files;
+}
+
+}  // namespace
+
 void Follower::begin(std::vector<std::string> files) {
   files_ = std::move(files);
   answered_size_ = size_of_files();
@@ -33,7 +55,7 @@ void Follower::begin(std::vector<std::string> files) {
 
 uint64_t Follower::size_of_files() const {
   uint64_t size = 0;
-  for (const std::string& file : files_) {
+  for (const std::string& file : files_now(files_)) {
     struct stat status = {};
     if (::stat(file.c_str(), &status) == 0) size += static_cast<uint64_t>(status.st_size);
   }
@@ -47,8 +69,9 @@ bool Follower::more(const std::vector<int64_t>& writers) {
   const auto waiting_since = Clock::now();
   while (true) {
     const bool known = !writers.empty() && std::ranges::find(writers, 0) == writers.end();
+    const std::vector<std::string> files = files_now(files_);
     const bool ended = known && std::ranges::all_of(writers, [&](int64_t pid) {
-                         return writer_has_ended(pid, files_);
+                         return writer_has_ended(pid, files);
                        });
     const uint64_t size = size_of_files();  // after looking for the writers
     const auto now = Clock::now();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include "analysis/calls/runs_diff.h"
@@ -173,6 +174,14 @@ int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options) {
     if (remark_if_number(row.name, with_programs)) break;
   const int damage = report_problems(reading, problems);
   complain(exceeded);
+  const auto sum = [](const std::vector<uint64_t>& of_runs) {
+    return std::accumulate(of_runs.begin(), of_runs.end(), uint64_t{0});
+  };
+  if (const Result<void> checked =
+          check_gated_calls(options.gate, sum(diff.whole.before.calls), sum(diff.whole.after.calls),
+                            filter->keeps_everything());
+      !checked)
+    return report_error(checked.error());
   outcome.print(options.gate, *floor_ns, options.gate_all ? "sum" : "function");
   return exceeded.empty() ? damage : kFinding;
 }

@@ -170,6 +170,11 @@ int finish(const RecordingDiff& diff, const DiffOptions& options,
   }
   if (exceeded.size() > kShown)
     fmt::print(stderr, "telltale: gate: {} more\n", exceeded.size() - kShown);
+  const Result<CallFilter> filter = options.reading.filter();
+  if (const Result<void> checked = check_gated_calls(
+          options.gate, diff.before.calls, diff.after.calls, filter && filter->keeps_everything());
+      !checked)
+    return report_error(checked.error());
   judgement.outcome.print(options.gate, options.gate_floor_ns,
                           options.gate_by == "all" ? "sum" : options.gate_by);
   return exceeded.empty() ? damage : kFinding;

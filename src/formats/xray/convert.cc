@@ -133,6 +133,7 @@ class Conversion {
   }
   // The binary forms have no names. A name that only consists of the id's digits is not a loss.
   void count_lost_names() {
+    loss_.add(Reason::function_name, target_.names_beside_input);
     if (input_.yaml == nullptr) return;
     std::vector<bool> lost(input_.yaml->names.size());
     for (const YamlRecord& record : input_.yaml->records) {

@@ -25,6 +25,7 @@ struct ConvertTarget {
   // yaml: the value of `function`; empty: the id, as llvm-xray prints it without symbols. Never
   // trusted.
   std::function<std::string(uint32_t id)> function_name;
+  uint64_t names_beside_input = 0;  // of functions, in its side record: binary forms have none
 };
 // Parses "fdr5", "basic3", "fdr" (the newest), "yaml"; empty for other text. For --to.
 std::optional<ConvertTarget> parse_convert_target(std::string_view text);

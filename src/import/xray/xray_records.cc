@@ -11,6 +11,7 @@
 #include "import/recording.h"
 #include "import/timed_calls.h"
 #include "import/xray/xray_recording.h"
+#include "import/xray/xray_side_record.h"
 #include "output/dump/xray_dump.h"
 
 namespace telltale {
@@ -39,7 +40,13 @@ Result<RecordLosses> convert_xray(const FormatDescriptor& format, const InputFil
       xray::parse_convert_target(target == kXrayYamlTarget ? "yaml" : target);
   if (!wanted) return usage_error(fmt::format("unknown XRay format {}", target));
   std::unique_ptr<const Recording> recording;  // of the file: it knows the names
-  if (!options.programs.empty()) {
+  std::vector<InputFile> beside;
+  beside.push_back(file.share());
+  ProblemLog same_again;  // of the side record: opening the recording finds them, too
+  const Result<XraySideRecords> sides = open_side_records(beside, options, same_again);
+  if (!sides) return std::unexpected(sides.error());
+  wanted->names_beside_input = sides->functions;
+  if (!options.programs.empty() || sides->functions != 0) {
     std::vector<InputFile> inputs;
     inputs.push_back(file.share());
     auto opened = format.open(std::move(inputs), options);

@@ -345,6 +345,7 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
     auto opened = RecordedNames::open(std::move(found->record), options, problems);
     if (!opened) return std::unexpected(opened.error());
     own = *std::move(opened);
+    sides.functions += own->record().functions.size();
     tell_dropped(*own, found->path, context, problems);
   }
   if (!any) return sides;

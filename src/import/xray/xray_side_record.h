@@ -20,6 +20,7 @@ namespace telltale {
 struct XraySideRecords {
   std::shared_ptr<const FunctionNames> names;        // null: no file has a side record
   std::vector<XrayRecording::FileContext> contexts;  // one a file
+  uint64_t functions = 0;  // that they name by address; other ids are those of programs
 };
 
 // Reads the side records of `inputs`: the side record of TRACE is the file TRACE.side, or for
