@@ -6,9 +6,6 @@ install(TARGETS telltale RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT t
 if(NOT TELLTALE_STATIC)
   install(TARGETS telltale_collect_program RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/telltale COMPONENT telltale)
 endif()
-if(TELLTALE_DUCKDB)
-  install(PROGRAMS ${telltale_duckdb_library} DESTINATION ${CMAKE_INSTALL_LIBDIR}/telltale COMPONENT telltale)
-endif()
 install(FILES ${PROJECT_SOURCE_DIR}/packages/systemd/telltale-collect.service
         DESTINATION ${CMAKE_INSTALL_DATADIR}/telltale/systemd COMPONENT telltale)
 # Programs with the names in published texts: each is telltale under another name.
@@ -85,8 +82,14 @@ install(FILES ${telltale_completions}/telltale DESTINATION ${CMAKE_INSTALL_DATAD
 install(FILES ${telltale_completions}/_telltale DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 install(FILES ${telltale_completions}/telltale.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
-# Last: the list of what was installed, for `./dev uninstall`. Packages have lists of their own.
+# Last: the list of what was installed, for `./dev uninstall`. Packages have lists of their own. Names are relative, so that
+# it does not matter how the folder was called.
 install(CODE [[
-  set(list "${CMAKE_INSTALL_PREFIX}/share/telltale/installed-files.txt")
-  string(REPLACE ";" "\n" files "${CMAKE_INSTALL_MANIFEST_FILES};${list}\n")
-  file(WRITE "$ENV{DESTDIR}${list}" "${files}")]] COMPONENT list-of-files)
+  get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
+  set(list share/telltale/installed-files.txt)
+  set(files "${list}\n")
+  foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
+    file(RELATIVE_PATH name "${prefix}" "${file}")
+    string(PREPEND files "${name}\n")
+  endforeach()
+  file(WRITE "$ENV{DESTDIR}${prefix}/${list}" "${files}")]] COMPONENT list-of-files)

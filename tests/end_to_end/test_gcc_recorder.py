@@ -1,4 +1,5 @@
 """Programs built with -finstrument-functions: the same recorder, files and verbs as for XRay."""
+import json
 import pathlib
 import re
 import shutil

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
+import collect_server
 import mono_file
 
 TELLTALE = os.environ["TELLTALE"]
@@ -148,6 +149,35 @@ class InstallTest(unittest.TestCase):
         done = subprocess.run([os.path.join(SOURCE, "dev"), "uninstall", prefix], capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("nothing was installed", done.stderr)
+
+    def test_uninstall_knows_the_folder_by_any_name(self):
+        for how in ("link", "relative"):
+            real = os.path.join(self.folder.name, "real of " + how)
+            os.mkdir(real)
+            link = os.path.join(self.folder.name, "link")
+            if how == "link":
+                os.symlink(real, link)
+            run("cmake", "--install", BUILD, "--prefix", link if how == "link" else os.path.basename(real), cwd=self.folder.name)
+            run(os.path.join(SOURCE, "dev"), "uninstall", real)
+            self.assertEqual(run("find", self.folder.name, "-path", real + "/*", "-not", "-type", "d").splitlines(), [])
+
+    @unittest.skipUnless(os.path.exists(os.path.join(BUILD, "lib", "telltale", "libduckdb.so")), "built without DuckDB")
+    def test_the_installed_program_finds_duckdb(self):
+        store = os.path.join(self.folder.name, "store")
+        with collect_server.Server(store) as server:
+            self.assertEqual(server.post("report-1")[0], 200)
+        def fold():
+            return subprocess.run([os.path.join(self.prefix, "bin", "telltale"), "store", "fold", store], capture_output=True, text=True)
+
+        (library,) = glob.glob(os.path.join(self.prefix, "lib*", "**", "libduckdb.so"), recursive=True)
+        os.rename(library, library + ".away")
+        try:
+            self.assertIn("stores need DuckDB's library", fold().stderr)
+        finally:
+            os.rename(library + ".away", library)
+        done = fold()
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("1 report of 1 segment in 1 new file", done.stderr)
 
     def test_the_installed_program_runs(self):
         self.assertIn("valid", run(os.path.join(self.prefix, "bin", "telltale"), "check", os.path.join(ORDERS, "orders.yaml")))

@@ -277,6 +277,9 @@ std::string why_not_recorded(const RecordingHooks& hooks, const std::string& pro
            " runs with other rights than its caller (setuid, setgid or capabilities): then "
            "recorders ignore the environment";
   }
+  if (fs::path(program).filename().string().starts_with("mono")) {
+    return "programs of Mono record themselves: mono --profile=log:calls,output=FILE PROGRAM";
+  }
   if (!recorders.xray)
     return "neither " + program + " nor what it may have started reached a StackTrack checkpoint";
   const bool has_hooks = hooks.xray || hooks.function_calls;

@@ -27,13 +27,16 @@ struct GraphOptions {
   ReadingOptions reading;
   OutputOption output;
   double min_percent = 0;
+  bool has_min_percent = false;
 };
 
 Result<void> write(const CallTree& tree, const ExportContext& context, const GraphOptions& options,
                    std::string_view format, const ProblemLog& problems, OutputFile& out) {
+  if (!options.reading.json && !options.reading.csv) {
+    return write_dot(tree, context, out,
+                     options.has_min_percent ? options.min_percent / 100 : kDrawnShare);
+  }
   const double min_share = options.min_percent / 100;
-  if (!options.reading.json && !options.reading.csv)
-    return write_dot(tree, context, out, min_share);
   CallGraph graph = make_call_graph(tree);
   const PrunedGraph pruned = prune_call_graph(graph, min_share);
   if (options.reading.csv) return out.write(graph_edge_table(graph, context).to_csv());
@@ -92,12 +95,15 @@ void add_graph_verb(Command app, int& status) {
   add_names_option(verb, options->reading);
   add_net_option(verb, options->reading);
   add_output_option(verb, options->output).show_default();
-  verb.add_option("--min-percent", options->min_percent,
-                  "omit what has less than this share of the time and of the calls")
-      .in_range(0.0, 100.0)
-      .show_default()
-      .type_name("P");
-  verb.callback([options, &status] { status = run(*options); });
+  const Option share = verb.add_option("--min-percent", options->min_percent,
+                                       "omit what has less than this share of the time and of the "
+                                       "calls; default: 0.5, with --json and --csv 0")
+                           .in_range(0.0, 100.0)
+                           .type_name("P");
+  verb.callback([options, share, &status] {
+    options->has_min_percent = share.count() != 0;
+    status = run(*options);
+  });
 }
 
 }  // namespace telltale::cli

@@ -137,7 +137,7 @@ int run(const HeapshotOptions& options) {
   } else {
     out =
         fmt::format("heap shot {} is in the file; `telltale report --reports=heapshot` shows it\n",
-                    after->shots());
+                    after->shots() - 1);  // reports number them from 0
   }
   return print(out) ? kDone : kUnreadable;
 }

@@ -207,7 +207,12 @@ bool asks_for_runtime_events(const ReportOptions& options) {
          (!options.reading.csv && !options.runtime.reports.empty());
 }
 
-int refuse_runtime_options() {
+int refuse_runtime_options(const ReportOptions& options) {
+  if (!options.reading.net.empty()) {
+    return report_error(
+        usage_error("--net has the calls alone: the reports of the runtime's events are without it")
+            .error());
+  }
   return report_error(
       usage_error("--reports (without --csv), --traces, --verbose, --debug, --like-mprof, --track, "
                   "--find and --gate are for recordings with runtime events")
@@ -222,7 +227,7 @@ int run(const ReportOptions& options) {
                             if (!has_counts && options.counts.any())
                               return report_error(counts_only().error());
                             if (!has_events && asks_for_runtime_events(options))
-                              return refuse_runtime_options();
+                              return refuse_runtime_options(options);
                             if (has_counts) return report_counts(recording, options, filter);
                             if (has_events) return report_runtime(recording, options, filter);
                             return report_calls(recording, options, filter);

@@ -2,10 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <limits>
 #include <map>
+#include <ranges>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/parallel.h"
 #include "base/utc_time.h"
@@ -88,6 +92,42 @@ struct MonoRecording::EventCount {
   EventCounter counter;
 };
 
+namespace {
+
+// Of the process that wrote a file.
+std::vector<std::pair<std::string, std::string>> process_properties(
+    const mono::FileHeader& header) {
+  std::vector<std::pair<std::string, std::string>> all;
+  const auto add = [&all](std::string name, std::string value) {
+    all.emplace_back(std::move(name), std::move(value));
+  };
+  if (header.startup_ms != 0)
+    add("started", utc_words(static_cast<int64_t>(header.startup_ms / 1000)));
+  add("timer overhead", fmt::format("{} ns", header.timer_overhead_ns));
+  if (header.pid != 0) add("pid", std::to_string(header.pid));
+  if (header.port != 0) add("command port", std::to_string(header.port));
+  if (!header.arguments.empty()) add("options", std::string(header.arguments));
+  if (!header.architecture.empty())
+    add("program ran on", fmt::format("{}, {}", header.operating_system, header.architecture));
+  return all;
+}
+
+// The profiler leaves out calls that are nested more deeply than this: its option, or its default.
+// docs/formats/mono.md, "Depth of calls".
+uint64_t call_depth(std::string_view arguments) {
+  constexpr std::string_view kOption = "calldepth=";
+  uint64_t depth = 100;
+  for (const auto word : arguments | std::views::split(',')) {
+    std::string_view text(word.begin(), word.end());
+    text.remove_prefix(std::min(text.size(), text.find(':') + 1));
+    if (text.starts_with(kOption))
+      std::from_chars(text.data() + kOption.size(), text.data() + text.size(), depth);
+  }
+  return depth;
+}
+
+}  // namespace
+
 void MonoRecording::add_properties(RecordingInfo& info) const {
   const File& file = *files_.front();
   const mono::FileHeader& header = file.header;
@@ -98,14 +138,17 @@ void MonoRecording::add_properties(RecordingInfo& info) const {
   const auto add = [&info](std::string name, std::string value) {
     info.properties.emplace_back(std::move(name), std::move(value));
   };
-  if (header.startup_ms != 0)
-    add("started", utc_words(static_cast<int64_t>(header.startup_ms / 1000)));
-  add("timer overhead", fmt::format("{} ns", header.timer_overhead_ns));
-  if (header.pid != 0) add("pid", std::to_string(header.pid));
-  if (header.port != 0) add("command port", std::to_string(header.port));
-  if (!header.arguments.empty()) add("options", std::string(header.arguments));
-  if (!header.architecture.empty())
-    add("program ran on", fmt::format("{}, {}", header.operating_system, header.architecture));
+  if (files_.size() == 1) {
+    for (auto& [name, value] : process_properties(header)) add(std::move(name), std::move(value));
+  } else {
+    for (size_t i = 0; i < files_.size(); ++i) {
+      const auto& each = files_[i];
+      std::string words = each->input.name();
+      for (const auto& [name, value] : process_properties(each->header))
+        words += fmt::format(", {} {}", name, value);
+      add(fmt::format("process {}", i + 1), std::move(words));
+    }
+  }
   if (header.version == 15 && !file.layout.has_root_areas)
     add("variant", "a version 15 with the events of version 14");
   if (!file.input.compression().empty()) add("compression", std::string(file.input.compression()));
@@ -171,6 +214,11 @@ RecordingInfo MonoRecording::info(size_t workers, const CallFilter& filter) cons
   EventCount count = count_events(workers, info.problems);
   if (!filter.keeps_everything()) count = count_chosen(workers, filter);
   const EventCounter& counter = count.counter;
+  if (counter.call_actions[static_cast<size_t>(mono::Call::Action::enter)] != 0) {
+    info.properties.emplace_back("calls",
+                                 fmt::format("not recorded below a depth of {} (calldepth)",
+                                             call_depth(files_.front()->header.arguments)));
+  }
   info.first_time = std::min(counter.first_time, std::max(counter.last_time, first_time_));
   info.last_time = std::max(counter.last_time, info.first_time);
   for (const auto& [kind, number] : counter.by_kind()) {

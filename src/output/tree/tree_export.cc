@@ -271,7 +271,7 @@ Result<void> write_tree_export(const CallTree& tree, const ExportContext& contex
     case ExportFormat::callgrind:
       return write_callgrind(tree, context, out);
     default:
-      return write_dot(tree, context, out);
+      return write_dot(tree, context, out, kDrawnShare);
   }
 }
 

@@ -36,6 +36,9 @@ Result<void> write_pprof(const CallTree& tree, const ExportContext& context, Out
 Result<void> write_speedscope(const CallTree& tree, const ExportContext& context, OutputFile& out);
 // callgrind's profile format: self time per function, calls and inclusive time per edge.
 Result<void> write_callgrind(const CallTree& tree, const ExportContext& context, OutputFile& out);
+// The share below which pictures of call graphs omit functions and edges: Graphviz cannot lay out
+// the thousands that a recording has.
+inline constexpr double kDrawnShare = 0.005;
 // A call graph in DOT: functions with calls and times, edges with calls and width by time.
 // Omits functions and edges with less than `min_share` of the time and of the calls; a comment and
 // the graph's label give their number.

@@ -84,9 +84,12 @@ Result<void> write_sequence_page(const SequenceReport& report, const ProblemLog&
                                                   counted(edits.size() - kMostRows, "place")));
     edits.resize(kMostRows);
   }
-  if (problems.count() != 0)
-    head.facts.emplace_back("problems", fmt::format("{}", problems.count()));
-  head.summary = {"the same", "only in A", "only in B", "moved", "approximate", "losses"};
+  if (problems.count() != 0) {
+    head.facts.emplace_back("problems", fmt::format("{}; {} lost", problems.count(),
+                                                    counted(problems.lost_bytes(), "byte")));
+  }
+  head.summary = {"the same",    "only in A", "only in B", "moved",
+                  "approximate", "losses",    "problems"};
   PageRoom room;
   const std::array<PageData, 1> data = {
       {{"order", [&](OutputFile& file) { return file.write(order_data(report, edits, room)); }}}};
