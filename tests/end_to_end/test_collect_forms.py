@@ -100,7 +100,7 @@ class FormsTest(CollectCase):
                  {"telltale_application": "a" * 65}, {"telltale_build": None}, {"telltale_build": "b c"}, {"telltale_build": "x" * 129},
                  {"telltale_label": "broken"}, {"telltale_status": 256}, {"telltale_status": "-1"}, {"telltale_status": "1x"},
                  {"telltale_signal": "SIG SEGV"}, {"telltale_signal": "SIGSEGV", "telltale_status": 1}, {"telltale_seconds": "nan"},
-                 {"telltale_seconds": "-1"}, {"telltale_started": "yesterday"}, {"telltale_sparsity": "ten"}, {"telltale_version": "x" * 65}]
+                 {"telltale_seconds": "-1"}, {"telltale_started": "yesterday"}, {"telltale_sparsity": "ten"}, {"telltale_sparsity": 2**63}, {"telltale_version": "x" * 65}]
         with Server(self.store) as server:
             for fields in cases:
                 status, _, body = server.post("id-000001", **fields)

@@ -46,10 +46,12 @@ class PagesTest(unittest.TestCase):
                 body = report(*[(1, int(failed))] * len(PAYLOADS)) + f'<report id="main-backtrace">\n{text}({text}+0x1)[0x1]\n</report>\n'.encode()
                 version = "".join(c for c in text if " " <= c <= "~")[:64]
                 self.assertEqual(server.post(f"run-{run:06}", body, telltale_status=int(failed), telltale_version=version)[0], 200)
+            last = "</script><script>document.documentElement.id='pwned'</script>"
+            self.assertEqual(server.post("run-999999", body, telltale_status=0, telltale_version=last)[0], 200)
         self.assertEqual(subprocess.run([TELLTALE, "store", "fold", self.store, "-q"]).returncode, 0)
         with Server(self.store) as server:
             shown, data = [], server.see("/")[2].decode()
-            self.assertEqual(data.count("<script"), 2, "the page's own")
+            self.assertEqual((data.count("<script"), data.count("</script")), (2, 2), "the page's own")
             for tab in range(5):
                 done = subprocess.run([chromium, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=3000", "--dump-dom",
                                        f"{server.link()}#tab=part{tab}"], capture_output=True, text=True, timeout=300)
@@ -57,6 +59,7 @@ class PagesTest(unittest.TestCase):
                 self.assertNotIn("pwned", done.stdout[:done.stdout.index("<head")], "a script ran")
                 self.assertEqual(done.stdout.count("<script"), 2)
                 shown.append(html.unescape(re.sub(r"(?s)<(script|style)\b.*?</\1>", "", done.stdout)))
+        self.assertTrue(any(last in text for text in shown))
         (predictors,) = [text for text in shown if "True in the same runs" in text]
         for text in PAYLOADS:
             # Separators of lines are shown as what they are.

@@ -319,6 +319,18 @@ class ReliabilityTest(unittest.TestCase):
             self.assertEqual(server.post("after-00002")[0], 200)
             acknowledged.append("after-00002")
 
+    def test_a_fold_that_fails_is_an_event(self):
+        with Server(self.store, fold_seconds=1, env={"TELLTALE_DUCKDB": "/nowhere"}) as server:
+            self.assertEqual(server.post("report-1")[0], 200)
+            deadline = time.monotonic() + 60
+            while not (failed := [event for event in server.events if event["event"] == "fold"]):
+                self.assertLess(time.monotonic(), deadline)
+                time.sleep(0.1)
+            self.assertEqual((failed[0]["level"], failed[0]["status"]), ("error", 2))
+            self.assertIn("stores need DuckDB's library", failed[0]["what"])
+            for line in server.text:
+                json.loads(line)
+
     def test_C8_failed_sync(self):
         """A segment whose sync failed is not used any more, and its reports are not acknowledged."""
         wrapper = ["strace", "-f", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:error=EIO:when=3..4"]

@@ -19,6 +19,7 @@
 #include "collect/store/store_summary.h"
 #include "output/escape.h"
 #include "output/flame/page.h"
+#include "output/flame/page_text.h"
 #include "output/json_writer.h"
 
 namespace telltale::cli {
@@ -63,11 +64,10 @@ class TableText {
   }
   std::string finish() {
     json_.end_array().end_object();
-    return std::move(text_);
+    return json_for_script(text_);
   }
 
  private:
-  // The server checked all texts: they have no character that is special in a script element.
   void cell(const std::string& text) { json_.value(visible(text)); }
   template <typename Number>
   void cell(Number number) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +15,7 @@
 #include <csignal>
 #include <filesystem>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/options/reading_options.h"
@@ -208,16 +210,20 @@ class Service {
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
+    // What it prints becomes a member of an event: standard error has one JSON object a line.
+    complaints_ = ::memfd_create("fold", MFD_CLOEXEC);
     context_.notify_fork(asio::io_context::fork_prepare);
     const pid_t child = ::fork();
     if (child == 0) {
       // Only functions that are safe between fork and exec.
       ::setpriority(PRIO_PROCESS, 0, 10);
+      if (complaints_ >= 0) ::dup2(complaints_, STDERR_FILENO);
       ::execv(telltale_.c_str(), arguments.data());
       ::_exit(127);
     }
     context_.notify_fork(asio::io_context::fork_parent);
     if (child < 0) {
+      take_complaints();
       events_.error("fold", {{"what", std::string("cannot start a process")}});
     } else {
       child_ = child;
@@ -235,9 +241,26 @@ class Service {
     }
     child_.reset();
     const bool done = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    const std::string complaints = take_complaints();
     collector_->count_fold(done);
     collector_->folded(bytes_of(store_));
-    if (!done) events_.error("fold", {{"wait_status", static_cast<uint64_t>(status)}});
+    if (done && complaints.empty()) return;
+    const bool exited = WIFEXITED(status);
+    events_.error("fold", {{exited ? "status" : "signal",
+                            static_cast<uint64_t>(exited ? WEXITSTATUS(status) : WTERMSIG(status))},
+                           {"what", complaints}});
+  }
+
+  // What the process that folded printed, up to 4 KiB.
+  std::string take_complaints() {
+    std::string text;
+    if (complaints_ < 0) return text;
+    text.resize(4096);
+    const ssize_t got = ::pread(complaints_, text.data(), text.size(), 0);
+    text.resize(got > 0 ? static_cast<size_t>(got) : 0);
+    ::close(std::exchange(complaints_, -1));
+    while (text.ends_with('\n')) text.pop_back();
+    return text;
   }
 
   asio::io_context& context_;
@@ -253,6 +276,7 @@ class Service {
   bool fold_check_stopped_ = false;
   std::chrono::steady_clock::time_point last_fold_;
   std::optional<pid_t> child_;
+  int complaints_ = -1;  // memory that is the child's standard error; -1: none
   size_t left_ = 0;
 };
 

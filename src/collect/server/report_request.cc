@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -70,6 +71,13 @@ bool is_signal(std::string_view text) {
   return text.size() <= 16 && std::ranges::all_of(text, [](char c) {
            return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+';
          });
+}
+
+// The store has it as a signed number.
+uint64_t read_sparsity(FieldReader& in, std::string_view field) {
+  const uint64_t sparsity = in.number<uint64_t>(field).value_or(0);
+  if (sparsity > std::numeric_limits<int64_t>::max()) in.complain(field, "is not a sparsity");
+  return sparsity;
 }
 
 void read_label(const HttpRequest& request, FieldReader& in, StoredReport& report) {
@@ -142,7 +150,7 @@ std::expected<StoredReport, HttpResponse> read_multipart_head(const HttpRequest&
   if (!request.field("Telltale-Report-Id").empty())
     report.id = in.name("Telltale-Report-Id", is_report_id);
   report.version = in.text("sampler-application-version");
-  report.sparsity = in.number<uint64_t>("sampler-sparsity").value_or(0);
+  report.sparsity = read_sparsity(in, "sampler-sparsity");
   report.status = in.number<int>("sampler-exit-status");
   const int signal = in.number<int>("sampler-exit-signal").value_or(0);
   if (signal < 0) in.complain("sampler-exit-signal", "is negative");
@@ -173,7 +181,7 @@ std::expected<StoredReport, HttpResponse> read_report_head(const HttpRequest& re
   report.started = in.text("Telltale-Started");
   if (!report.started.empty() && !is_utc_time(report.started))
     in.complain("Telltale-Started", "is not a time like 2026-11-22T22:44:17Z");
-  report.sparsity = in.number<uint64_t>("Telltale-Sparsity").value_or(0);
+  report.sparsity = read_sparsity(in, "Telltale-Sparsity");
   report.seed = in.number<uint64_t>("Telltale-Seed");
   report.version = in.text("Telltale-Version");
   report.paths_bytes = in.number<uint64_t>("Telltale-Paths-Bytes").value_or(0);
