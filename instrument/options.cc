@@ -1,5 +1,7 @@
 #include "options.h"
 
+#include <fnmatch.h>
+
 #include <charconv>
 #include <fstream>
 
@@ -77,17 +79,32 @@ bool Options::observes_first() const {
          !trace_sites && !has_access_scheme() && !has(Scheme::kGObjectUnref);
 }
 
+namespace {
+
+// A name that has * or ? is a pattern; the published text has * alone, for any.
+bool fits(const std::string& pattern, std::string_view name) {
+  if (pattern == name) return true;
+  if (pattern.find_first_of("*?") == std::string::npos) return false;
+  std::string escaped;
+  for (const char c : pattern) {
+    if (c == '[' || c == '\\') escaped += '\\';
+    escaped += c;
+  }
+  return ::fnmatch(escaped.c_str(), std::string(name).c_str(), 0) == 0;
+}
+
+}  // namespace
+
 bool Options::wants_function(std::string_view name) const {
   for (const FilterRule& rule : function_filters) {
-    if (rule.name == "*" || rule.name == name) return rule.include;
+    if (fits(rule.name, name)) return rule.include;
   }
   return true;
 }
 
 bool Options::wants_location(std::string_view file, unsigned line) const {
   for (const FilterRule& rule : location_filters) {
-    if ((rule.name == "*" || rule.name == file) && (rule.line == 0 || rule.line == line))
-      return rule.include;
+    if (fits(rule.name, file) && (rule.line == 0 || rule.line == line)) return rule.include;
   }
   return true;
 }

@@ -171,6 +171,23 @@ TEST(PluginOptions, TheFirstFilterThatMatchesAFunctionDecides) {
   EXPECT_TRUE(Options().wants_function("any"));
 }
 
+TEST(PluginOptions, FiltersTakePatterns) {
+  const Options options =
+      parsed({"-fexclude-function=*::operator[]*", "-finclude-function=f?", "-fexclude-function=f*",
+              "-fexclude-file=lib/*", "-fexclude-location=*.h:7"});
+  EXPECT_FALSE(options.wants_function("A::operator[](int)"));
+  EXPECT_TRUE(options.wants_function("A::operatori(int)"));
+  EXPECT_TRUE(options.wants_function("f1"));
+  EXPECT_FALSE(options.wants_function("f"));
+  EXPECT_FALSE(options.wants_function("f12"));
+  EXPECT_TRUE(options.wants_function("g"));
+  EXPECT_FALSE(options.wants_location("lib/a.c", 1));
+  EXPECT_FALSE(options.wants_location("lib/sub/a.c", 1));
+  EXPECT_TRUE(options.wants_location("src/lib/a.c", 1));
+  EXPECT_FALSE(options.wants_location("a.h", 7));
+  EXPECT_TRUE(options.wants_location("a.h", 8));
+}
+
 TEST(PluginOptions, FiltersOfFilesAndLinesAreOneList) {
   const Options options = parsed({"-finclude-location=a.c:7", "-fexclude-file=a.c",
                                   "-fexclude-location=b.c:3", "-fexclude-location=c.c:*"});

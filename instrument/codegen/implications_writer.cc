@@ -1,6 +1,8 @@
 #include "codegen/implications_writer.h"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace telltale::instrument {
 namespace {
@@ -29,25 +31,50 @@ bool is_greater(const Site& like, std::int64_t one, std::int64_t other) {
   return static_cast<std::uint64_t>(one) > static_cast<std::uint64_t>(other);
 }
 
+// The operands of a mark that are constants and have sites.
+std::vector<std::size_t> constants_of(const TranslationUnit& unit, const Mark& mark) {
+  std::vector<std::size_t> constants;
+  for (std::size_t i = 0; i < mark.operands.size(); ++i)
+    if (mark.operands[i].is_constant && unit.sites[mark.sites[i]].row >= 0) constants.push_back(i);
+  return constants;
+}
+
+void write_pair(const TranslationUnit& unit, const Mark& mark, std::size_t greater_operand,
+                std::size_t smaller_operand, Text& out) {
+  const Site& greater = unit.sites[mark.sites[greater_operand]];
+  const Site& smaller = unit.sites[mark.sites[smaller_operand]];
+  out.implies(greater, kGreater, smaller, kGreater);
+  out.implies(smaller, kLess, greater, kLess);
+  out.implies(greater, kEqual, smaller, kGreater);
+  out.implies(smaller, kEqual, greater, kLess);
+}
+
 }  // namespace
 
 std::string write_implications(const TranslationUnit& unit) {
+  // Implications are transitive. Every pair of many constants would be gigabytes of text: of these,
+  // only those next to each other are written.
+  constexpr std::size_t kMostPaired = 64;
   Text out(unit);
   for (const Mark& mark : unit.marks) {
     if (mark.scheme != Scheme::kScalarPairs) continue;
-    for (std::size_t i = 0; i < mark.operands.size(); ++i) {
-      const Site& greater = unit.sites[mark.sites[i]];
-      if (!mark.operands[i].is_constant || greater.row < 0) continue;
-      for (std::size_t j = 0; j < mark.operands.size(); ++j) {
-        if (!mark.operands[j].is_constant ||
-            !is_greater(greater, mark.operands[i].number, mark.operands[j].number))
-          continue;
-        const Site& smaller = unit.sites[mark.sites[j]];
-        out.implies(greater, kGreater, smaller, kGreater);
-        out.implies(smaller, kLess, greater, kLess);
-        out.implies(greater, kEqual, smaller, kGreater);
-        out.implies(smaller, kEqual, greater, kLess);
-      }
+    std::vector<std::size_t> constants = constants_of(unit, mark);
+    if (constants.empty()) continue;
+    const Site& like = unit.sites[mark.sites[constants.front()]];
+    const auto greater = [&](std::size_t a, std::size_t b) {
+      return is_greater(like, mark.operands[a].number, mark.operands[b].number);
+    };
+    if (constants.size() <= kMostPaired) {
+      for (const std::size_t a : constants)
+        for (const std::size_t b : constants)
+          if (greater(a, b)) write_pair(unit, mark, a, b, out);
+      continue;
+    }
+    std::ranges::stable_sort(constants, greater);
+    for (auto at = constants.begin(); at != constants.end(); ++at) {
+      const auto next =
+          std::find_if(at, constants.end(), [&](std::size_t other) { return greater(*at, other); });
+      if (next != constants.end()) write_pair(unit, mark, *at, *next, out);
     }
   }
   return std::move(out.text) + "</implications>\n";

@@ -13,6 +13,9 @@ constexpr std::array<std::string_view, 9> kIgnoredLocals = {
     "tmp", "__result", "__s", "__s1", "__s1_len", "__s2", "__s2_len", "__u", "__c"};
 constexpr std::array<std::string_view, 4> kIgnoredGlobals = {"gdk_debug_level", "gdk_show_events",
                                                              "gdk_stack_trace", "sys_nerr"};
+// Thread-local in C libraries: a program that declares them as plain variables, as old ones do,
+// links only if it does not use them.
+constexpr std::array<std::string_view, 2> kThreadLocalInLibc = {"errno", "h_errno"};
 
 bool is_one_of(llvm::ArrayRef<std::string_view> names, llvm::StringRef name) {
   return std::any_of(names.begin(), names.end(),
@@ -32,6 +35,9 @@ bool can_be_read(const clang::VarDecl& variable, const clang::ASTContext& contex
     return false;
   if (variable.getName().empty() || is_ignored(variable)) return false;
   if (variable.hasGlobalStorage() && variable.getStorageClass() == clang::SC_Register) return false;
+  if (variable.hasDefinition() == clang::VarDecl::DeclarationOnly &&
+      is_one_of(kThreadLocalInLibc, variable.getName()))
+    return false;
   const bool cxx = context.getLangOpts().CPlusPlus;
   if (variable.getTLSKind() != clang::VarDecl::TLS_None)
     return !cxx && variable.hasDefinition() != clang::VarDecl::DeclarationOnly;

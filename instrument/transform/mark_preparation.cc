@@ -31,7 +31,9 @@ void insert_reentry_counter(llvm::CallInst& call) {
   for (llvm::BasicBlock& block : function) {
     llvm::Instruction* const end = block.getTerminator();
     if (!llvm::isa<llvm::ReturnInst>(end) && !llvm::isa<llvm::ResumeInst>(end)) continue;
-    builder.SetInsertPoint(end);
+    // A call that must be a jump ends the activation, and nothing may follow it.
+    llvm::CallInst* const jump = block.getTerminatingMustTailCall();
+    builder.SetInsertPoint(jump != nullptr ? jump : end);
     builder.CreateAtomicRMW(llvm::AtomicRMWInst::Sub, depth, builder.getInt64(1),
                             llvm::MaybeAlign(8), llvm::AtomicOrdering::Monotonic);
   }
@@ -97,6 +99,18 @@ void weaken_globals_of_marks(llvm::Module& module, const TranslationUnit& unit) 
       only_marks = only_marks && instruction != nullptr && mark_of(*instruction, unit) != nullptr;
     }
     if (only_marks) global.setLinkage(llvm::GlobalValue::ExternalWeakLinkage);
+  }
+}
+
+void drop_promises_about_memory(llvm::Module& module, const TranslationUnit& unit) {
+  for (llvm::Function& function : module) {
+    if (marks_in(function, unit).empty()) continue;
+    function.removeFnAttr(llvm::Attribute::Memory);
+    for (llvm::User* const user : function.users()) {
+      auto* const call = llvm::dyn_cast<llvm::CallBase>(user);
+      if (call != nullptr && call->getCalledFunction() == &function)
+        call->removeFnAttr(llvm::Attribute::Memory);
+    }
   }
 }
 

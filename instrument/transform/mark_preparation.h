@@ -25,6 +25,10 @@ void apply_weights(TranslationUnit& unit);
 // defines. Gives it weak linkage.
 void weaken_globals_of_marks(llvm::Module& module, const TranslationUnit& unit);
 
+// Functions with marks write memory, whatever their attributes (`pure`, `const`) say: without this,
+// LLVM removes calls whose results it knows, and their executions are not counted.
+void drop_promises_about_memory(llvm::Module& module, const TranslationUnit& unit);
+
 // fun-reentries: counts in a variable how many calls of each function are active, and passes the
 // number to the function's mark.
 void insert_reentry_counters(llvm::Module& module, const TranslationUnit& unit);

@@ -99,6 +99,7 @@ void instrument(llvm::Module& module, TranslationUnit& unit, llvm::OptimizationL
   const std::string sites = write_site_tables(unit, rows);
   if (unit.options.sample) apply_weights(unit);
   weaken_globals_of_marks(module, unit);
+  drop_promises_about_memory(module, unit);
   insert_reentry_counters(module, unit);
   lower_marks_without_sites(module, unit);
   if (unit.options.add_blast_markers) add_blast_markers(module, unit);

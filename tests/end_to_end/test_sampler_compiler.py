@@ -69,6 +69,38 @@ class Language(SamplerCase):
         rows = [line.split("\t")[7:] for line in resolved(self.report, program)]
         self.assertEqual(rows, [["0LL", "const", "0", "0", "1"], ["nowhere", "global", "0", "0", "0"]])
 
+    def test_a_declaration_of_errno(self):
+        source = self.path("a.c")
+        source.write_text(program_text("sampler/cases/old_errno.c"))
+        for release in RELEASES:
+            program = build(self.path("p"), release, "-w", "-fsampler-scheme=scalar-pairs", source)
+            self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
+            self.assertEqual([line.split("\t")[7] for line in resolved(self.report, program)], ["0LL", "argc", "0LL", "argc", "number"])
+
+    def test_functions_that_are_declared_pure_are_counted(self):
+        source = self.path("a.c")
+        source.write_text(program_text("sampler/cases/pure_functions.c"))
+        counts = set()
+        for release in RELEASES:
+            for words in (("-O0",), ("-O1",), ("-O2",), ("-O2", "-fno-sample"), ("-O2", "-fsampler-adaptive")):
+                program = build(self.path("p"), release, "-w", *words, "-fsampler-scheme=branches,function-entries", source)
+                self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
+                counts.add(tuple(resolved(self.report, program)))
+        self.assertEqual(len(counts), 1)
+        (rows,) = counts
+        entries = {row.split("\t")[3]: int(row.split("\t")[-1]) for row in rows if row.startswith("function-entries")}
+        self.assertEqual(entries, {"nonnull": 1000, "same": 1000, "half": 3000, "twice": 1000, "unused": 1000, "main": 1})
+
+    def test_calls_that_must_be_jumps_end_an_activation(self):
+        source = self.path("a.c")
+        source.write_text(program_text("sampler/cases/jumps_to_itself.c"))
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                program = build(self.path("p"), release, level, *ALL, source)
+                self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
+                (row,) = [line for line in resolved(self.report, program) if "fun-reentries" in line and "count_down" in line]
+                self.assertEqual(row.split("\t")[-2:], ["5", "0"])
+
     def test_comparisons_are_the_same_however_they_are_made(self):
         """Immediately or as part of a region, one by one or several at a time, of 32 or 64 bits: correct for every
         value."""

@@ -34,6 +34,25 @@ class Flags(SamplerCase):
                             self.path("a.o"))
         self.assertIn("/nowhere", done.stderr)
 
+    def test_implications_of_many_constants_are_those_of_neighbours(self):
+        source = self.path("a.c")
+        source.write_text(program_text("sampler/cases/many_constants.c"))
+        flags = ("-c", "-fcompare-constants", "-fsampler-implications", "-fsampler-scheme=scalar-pairs")
+        for release in RELEASES:
+            program = build(self.path("a.o"), release, *flags, source)
+            rows = [line.split("\t") for line in section(program, ".debug_sampler_implications").decode().splitlines()[1:-1]]
+            greater = {(int(row[2]), int(row[6])) for row in rows if row[3] == row[7] == "2"}
+            chain = dict(greater)  # each constant is followed by the next smaller one
+            self.assertEqual(len(chain), len(greater))
+            self.assertEqual(len(rows), 4 * len(chain))
+            first = (set(chain) - set(chain.values())).pop()
+            length = 0
+            while first in chain:
+                first = chain[first]
+                length += 1
+            self.assertEqual(length, len(chain))
+            self.assertGreaterEqual(length, 100)
+
     def test_implications(self):
         """Each is checked against all values near the constants."""
         source = self.path("a.c")
