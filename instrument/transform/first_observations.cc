@@ -3,6 +3,7 @@
 #include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/Analysis/BranchProbabilityInfo.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/MDBuilder.h>
 #include <llvm/Transforms/Utils/ValueMapper.h>
@@ -97,6 +98,7 @@ void FirstObservations::add_condition(Place& place) const {
   const Mark* const mark = mark_of(*condition, unit_);
   if (mark == nullptr || mark->scheme != Scheme::kBranches || mark->sites.empty()) return;
   place.condition = condition;
+  if (condition->getParent() == before) place.branch = branch;
   place.is_true = branch->getSuccessor(0) == place.block;
 }
 
@@ -115,38 +117,49 @@ std::vector<llvm::CallBase*> FirstObservations::emit() {
 }
 
 void FirstObservations::emit(const Place& place) {
-  FirstExecutions& first = codegen_.first_executions;
-  llvm::GlobalVariable* const budget = first.make_budget();
   BasicBlock* const block = place.block;
+  std::vector<BasicBlock*> copies;  // of the block before, in which the condition has been observed
+  if (place.branch != nullptr) {
+    for (BasicBlock* const before : llvm::predecessors(block))
+      if (before != place.branch->getParent()) copies.push_back(before);
+  }
+  llvm::GlobalVariable* const budget = codegen_.first_executions.make_budget();
   BasicBlock* const rest = block->splitBasicBlock(block->getFirstInsertionPt());
-  BasicBlock* const taken =
-      BasicBlock::Create(block->getContext(), "telltale.rare", block->getParent(), rest);
   llvm::Instruction* const end = block->getTerminator();
+  BasicBlock* const observed = place.marks.empty() ? rest : observe_copy(rest, place);
   llvm::IRBuilder<> builder(end);
-  constexpr std::uint32_t kSeldom = 1;
-  constexpr std::uint32_t kOften = 10000;
-  builder.CreateCondBr(first.emit_is_left(builder, budget), taken, rest,
-                       llvm::MDBuilder(block->getContext()).createBranchWeights(kSeldom, kOften));
+  emit_check(builder, budget, place.condition == nullptr ? nullptr : &place, observed, rest);
   end->eraseFromParent();
-  builder.SetInsertPoint(taken);
-  builder.SetCurrentDebugLocation({});
-  first.emit_take(builder, budget);
-  if (place.condition != nullptr) {
-    codegen_.cold_observers.emit_count(builder, *mark_of(*place.condition, unit_),
-                                       place.is_true ? 1 : 0, first_bank(builder));
-  }
-  if (place.marks.empty()) {
-    builder.CreateBr(rest);
-  } else {
-    observe_copy(builder, rest, place);
-  }
+  if (copies.empty()) return;
+  BasicBlock* const again =
+      BasicBlock::Create(block->getContext(), "telltale.again", block->getParent(), rest);
+  builder.SetInsertPoint(again);
+  emit_check(builder, budget, nullptr, observed, rest);
+  for (BasicBlock* const copy : copies) copy->getTerminator()->replaceSuccessorWith(block, again);
 }
 
-void FirstObservations::observe_copy(llvm::IRBuilderBase& at, BasicBlock* block,
-                                     const Place& place) {
+void FirstObservations::emit_check(llvm::IRBuilder<>& at, llvm::GlobalVariable* budget,
+                                   const Place* counted, BasicBlock* observed, BasicBlock* rest) {
+  FirstExecutions& first = codegen_.first_executions;
+  BasicBlock* const taken =
+      BasicBlock::Create(rest->getContext(), "telltale.rare", rest->getParent(), rest);
+  constexpr std::uint32_t kSeldom = 1;
+  constexpr std::uint32_t kOften = 10000;
+  at.CreateCondBr(first.emit_is_left(at, budget), taken, rest,
+                  llvm::MDBuilder(rest->getContext()).createBranchWeights(kSeldom, kOften));
+  at.SetInsertPoint(taken);
+  at.SetCurrentDebugLocation({});
+  first.emit_take(at, budget);
+  if (counted != nullptr) {
+    codegen_.cold_observers.emit_count(at, *mark_of(*counted->condition, unit_),
+                                       counted->is_true ? 1 : 0, first_bank(at));
+  }
+  at.CreateBr(observed);
+}
+
+BasicBlock* FirstObservations::observe_copy(BasicBlock* block, const Place& place) {
   llvm::ValueToValueMapTy clones;
   BasicBlock* const copied = clone_blocks({block}, ".first", clones).front();
-  at.CreateBr(copied);
   for (llvm::Instruction& instruction : *copied) {
     auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
     if (call != nullptr && mark_of(*call, unit_) == nullptr) copied_calls_.push_back(call);
@@ -162,6 +175,7 @@ void FirstObservations::observe_copy(llvm::IRBuilderBase& at, BasicBlock* block,
       marks.push_back(llvm::cast<llvm::CallInst>(&instruction));
   }
   for (llvm::CallInst* const mark : marks) erase_mark(*mark);
+  return copied;
 }
 
 }  // namespace telltale::instrument

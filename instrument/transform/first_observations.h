@@ -35,10 +35,17 @@ class FirstObservations {
     std::vector<llvm::CallInst*> marks;
     llvm::CallInst* condition = nullptr;  // of the only branch that leads here, if it has a site
     bool is_true = false;                 // its value here
+    // That branch, if the site is in its block: copies of the block, as another place, observe it.
+    const llvm::Instruction* branch = nullptr;
   };
   void add_condition(Place& place) const;
   void emit(const Place& place);
-  void observe_copy(llvm::IRBuilderBase& at, llvm::BasicBlock* block, const Place& place);
+  // While something is left of the budget, takes from it, counts the condition of `counted` unless
+  // it is null, and goes to `observed`; then to `rest`. `at` is the end of a block.
+  void emit_check(llvm::IRBuilder<>& at, llvm::GlobalVariable* budget, const Place* counted,
+                  llvm::BasicBlock* observed, llvm::BasicBlock* rest);
+  // The block's copy in which the marks are observed.
+  llvm::BasicBlock* observe_copy(llvm::BasicBlock* block, const Place& place);
 
   const TranslationUnit& unit_;
   Codegen& codegen_;

@@ -1,9 +1,11 @@
 """-fsampler-adaptive: first executions are observed, in addition to the sample and apart from it."""
+import collections
 import json
 import pathlib
 import re
 import unittest
 
+from program_text import program_text
 from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, compile_with, run, samples, tables
 from study_case import StudyCase, telltale
 from test_sampler_statistics import SOME, Statistics
@@ -56,6 +58,31 @@ class Adaptive(SamplerCase):
                         self.assertEqual(truth - reached(samples(self.report)), set())
                         self.assertEqual(reached(samples(self.report)) - truth, set())
                         self.assertNotEqual(truth - reached(tables(without_first(self.report), "samples")), set())
+
+    def test_no_execution_is_observed_twice(self):
+        """Not even where rare code is within rare code, inlined or not."""
+        sources = {"rare_in_rare.c": self.path("rare_in_rare.c"), "seldom_reached.c": PROGRAMS / "seldom_reached.c"}
+        sources["rare_in_rare.c"].write_text(program_text("sampler/cases/rare_in_rare.c"))
+        for name, source in sources.items():
+            exact = build(self.path("exact"), RELEASES[-1], "-O2", "-fno-sample", *SCHEMES, source)
+            self.run_reported(exact)
+            truth = {(key[1], row, place): int(count) for key, rows in samples(self.report) for row, counts in enumerate(rows)
+                     for place, count in enumerate(counts)}
+            for release in RELEASES:
+                for words in (("-O0",), ("-O2",), ("-O2", "-pthread"), ("-O3",), ("-O2", "-fno-inline")):
+                    for sparsity in ("1000000000", "5"):
+                        with self.subTest(name=name, release=release, words=words, sparsity=sparsity):
+                            program = build(self.path("program"), release, "-fsampler-adaptive", "-fsampler-adaptive-blocks", *words,
+                                            *SCHEMES, source)
+                            self.run_reported(program, SAMPLER_SPARSITY=sparsity)
+                            seen = collections.Counter()
+                            for sections in (first_of(self.report), tables(without_first(self.report), "samples")):
+                                for key, rows in sections:
+                                    for row, counts in enumerate(rows):
+                                        for place, count in enumerate(counts):
+                                            seen[key[1], row, place] += int(count)
+                            self.assertGreater(sum(seen.values()), 0)
+                            self.assertEqual({at: (count, truth[at]) for at, count in seen.items() if count > truth[at]}, {})
 
     def test_the_sample_is_unbiased(self):
         """First executions are counted apart: n N of the published part is the estimate, as without them."""
