@@ -31,12 +31,15 @@ struct Thresholds {
   std::optional<uint64_t> greatest;
 };
 
-// Behind the sites of another set, one for each site of bounds, with a counter for each of: the
+// Behind the sites of another set, one for each site of bounds with a number in some run (pointers
+// have none), with a counter for each of: the
 // smallest value was above the threshold, at most; the largest was at most the threshold, above.
 class RangePredicates final : public PredicateSet {
  public:
-  RangePredicates(std::unique_ptr<const SamplerPredicates> base, std::vector<Thresholds> thresholds)
-      : base_(std::move(base)), table_(base_->table()), thresholds_(std::move(thresholds)) {
+  RangePredicates(std::unique_ptr<const SamplerPredicates> base, std::vector<uint32_t> sites,
+                  const std::vector<Thresholds>& thresholds)
+      : base_(std::move(base)), table_(base_->table()), sites_(std::move(sites)) {
+    for (const uint32_t site : sites_) thresholds_.push_back(thresholds[site]);
     table_.add({static_cast<uint32_t>(thresholds_.size()), 4, false, false});
   }
   [[nodiscard]] const SiteTable& table() const override { return table_; }
@@ -47,7 +50,7 @@ class RangePredicates final : public PredicateSet {
     const uint64_t number = (index % 4 < 2 ? found.least : found.greatest).value_or(kZero);
     constexpr std::string_view kWords[] = {"was always >",
                                            "was once <=", "was always <=", "was once >"};
-    PredicateWords words = base_->describe_range(index / 4);
+    PredicateWords words = base_->describe_range(sites_[index / 4]);
     const std::string statement = fmt::format("{} {} ", words.text, kWords[index % 4]);
     words.text = statement + text_of_order(number);
     words.text_without_number = statement + "N";
@@ -62,11 +65,13 @@ class RangePredicates final : public PredicateSet {
     std::vector<uint32_t> groups = run.groups();
     if (!ranges.empty()) groups.push_back(static_cast<uint32_t>(table_.groups().size() - 1));
     for (const SiteRange& range : ranges) {
-      const Thresholds& found = thresholds_[range.site];
+      const auto at = std::ranges::lower_bound(sites_, range.site);
+      const auto number = static_cast<uint32_t>(at - sites_.begin());
+      const Thresholds& found = thresholds_[number];
       uint32_t counted = 0;
       if (found.least) counted |= range.least > *found.least ? 1U : 2U;
       if (found.greatest) counted |= range.greatest > *found.greatest ? 8U : 4U;
-      if (counted != 0) observed.push_back({base_->table().site_count() + range.site, counted});
+      if (counted != 0) observed.push_back({base_->table().site_count() + number, counted});
     }
     return {observed, std::move(groups)};
   }
@@ -74,8 +79,19 @@ class RangePredicates final : public PredicateSet {
  private:
   std::unique_ptr<const SamplerPredicates> base_;
   SiteTable table_;
-  std::vector<Thresholds> thresholds_;  // by number of the site of bounds
+  std::vector<uint32_t> sites_;         // numbers of sites of bounds, ascending
+  std::vector<Thresholds> thresholds_;  // of these
 };
+
+std::vector<uint32_t> sites_with_ranges(const SamplerEvidence& evidence, uint32_t sites) {
+  std::vector<bool> has_range(sites);
+  for (const std::vector<SiteRange>& ranges : evidence.ranges)
+    for (const SiteRange& range : ranges) has_range[range.site] = true;
+  std::vector<uint32_t> found;
+  for (uint32_t site = 0; site < sites; ++site)
+    if (has_range[site]) found.push_back(site);
+  return found;
+}
 
 // In blocks of sites, so that the values of all runs are in memory twice for a few sites only.
 std::vector<Thresholds> find_thresholds(const SamplerEvidence& evidence, uint32_t sites,
@@ -165,8 +181,10 @@ std::unique_ptr<const PredicateSet> add_range_predicates(
     std::unique_ptr<const SamplerPredicates> base, SamplerEvidence& evidence, size_t workers) {
   const auto has_none = [](const std::vector<SiteRange>& ranges) { return ranges.empty(); };
   if (std::ranges::all_of(evidence.ranges, has_none)) return base;
-  auto thresholds = find_thresholds(evidence, base->range_site_count(), workers);
-  auto predicates = std::make_unique<RangePredicates>(std::move(base), std::move(thresholds));
+  const auto thresholds = find_thresholds(evidence, base->range_site_count(), workers);
+  auto sites = sites_with_ranges(evidence, base->range_site_count());
+  auto predicates =
+      std::make_unique<RangePredicates>(std::move(base), std::move(sites), thresholds);
   parallel_for(evidence.runs.size(), worker_count(workers), [&](size_t i, size_t) {
     LabelledRun& run = evidence.runs[i];
     run.evidence = predicates->observe(run.evidence, evidence.ranges[i]);
