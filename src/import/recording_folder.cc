@@ -19,8 +19,10 @@ namespace fs = std::filesystem;
 Result<bool> is_recording(const fs::directory_entry& entry, const OpenOptions& options) {
   std::error_code failure;
   const std::string name = entry.path().filename().string();
-  if (!entry.is_regular_file(failure) || name.starts_with('.') || name.contains(".side"))
-    return false;
+  if (name.starts_with('.') || name.contains(".side")) return false;
+  if (entry.is_symlink(failure) && !fs::exists(entry.path(), failure))
+    return io_error(entry.path().string(), "cannot open", ENOENT);
+  if (!entry.is_regular_file(failure)) return false;
   const Result<InputFile> file = InputFile::open(entry.path().string(), options.limits);
   if (!file) return std::unexpected(file.error());
   return find_format(*file, options).has_value();

@@ -42,6 +42,12 @@ TEST_F(RecordingFolder, DoesNotLeaveOutWhatCannotBeRead) {
   ASSERT_FALSE(files);
   EXPECT_EQ(files.error().cause, Error::Cause::limit);
   EXPECT_EQ(files.error().file, folder_ + "/sessions.mlpd.gz");
+  options_.limits = {};
+  fs::create_symlink("gone", folder_ + "/a.mlpd");
+  const auto with_link = files_of(options_);
+  ASSERT_FALSE(with_link);
+  EXPECT_EQ(with_link.error().cause, Error::Cause::io);
+  EXPECT_EQ(with_link.error().file, folder_ + "/a.mlpd");
 }
 
 }  // namespace

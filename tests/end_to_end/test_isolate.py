@@ -126,6 +126,11 @@ class IsolateTest(StudyCase):
             shutil.copy(report(run), folder / run["label"])
         listed = self.isolate("--failed", folder / "failed", "--passed", folder / "passed", "--program", self.stock)
         self.assertEqual(listed, wanted)
+        # A link that leads nowhere is a run without a report.
+        (folder / "passed" / "zz").symlink_to("gone")
+        done = telltale("isolate", "--failed", folder / "failed", "--passed", folder / "passed", "--program", self.stock, "--strict")
+        self.assertEqual(done.returncode, 4)
+        self.assertIn(f"{folder / 'passed' / 'zz'}: cannot open", done.stderr)
 
     def test_the_table_and_csv(self):
         study = self.studies[1]

@@ -171,7 +171,10 @@ Result<void> add_reports(const std::string& path, bool failed, IsolationInput& i
     const fs::path& entry = at->path();
     const bool belongs =
         entry.extension() == ".side" && fs::exists(entry.parent_path() / entry.stem(), failure);
-    if (at->is_regular_file() && !belongs) files.push_back(entry.string());
+    // A link that leads nowhere is a run whose report is missing.
+    std::error_code unknown;
+    const bool is_missing = at->is_symlink(unknown) && !fs::exists(entry, unknown);
+    if ((at->is_regular_file(unknown) || is_missing) && !belongs) files.push_back(entry.string());
   }
   if (failure) return io_error(path, "cannot be listed", failure.value());
   sort_rows(files);
