@@ -130,7 +130,7 @@ class IsolateTest(StudyCase):
         (folder / "passed" / "zz").symlink_to("gone")
         done = telltale("isolate", "--failed", folder / "failed", "--passed", folder / "passed", "--program", self.stock, "--strict")
         self.assertEqual(done.returncode, 4)
-        self.assertIn(f"{folder / 'passed' / 'zz'}: cannot open", done.stderr)
+        self.assertIn(f"{folder / 'passed' / 'zz'}: Report at byte 0: cannot open", done.stderr)
 
     def test_the_table_and_csv(self):
         study = self.studies[1]
