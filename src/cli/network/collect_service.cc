@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -13,7 +12,9 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -211,13 +212,14 @@ class Service {
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
     // What it prints becomes a member of an event: standard error has one JSON object a line.
-    complaints_ = ::memfd_create("fold", MFD_CLOEXEC);
+    complaints_.reset(std::tmpfile());
+    const int complaints = complaints_ ? ::fileno(complaints_.get()) : STDERR_FILENO;
     context_.notify_fork(asio::io_context::fork_prepare);
     const pid_t child = ::fork();
     if (child == 0) {
       // Only functions that are safe between fork and exec.
       ::setpriority(PRIO_PROCESS, 0, 10);
-      if (complaints_ >= 0) ::dup2(complaints_, STDERR_FILENO);
+      ::dup2(complaints, STDERR_FILENO);
       ::execv(telltale_.c_str(), arguments.data());
       ::_exit(127);
     }
@@ -254,11 +256,11 @@ class Service {
   // What the process that folded printed, up to 4 KiB.
   std::string take_complaints() {
     std::string text;
-    if (complaints_ < 0) return text;
+    if (!complaints_) return text;
     text.resize(4096);
-    const ssize_t got = ::pread(complaints_, text.data(), text.size(), 0);
-    text.resize(got > 0 ? static_cast<size_t>(got) : 0);
-    ::close(std::exchange(complaints_, -1));
+    std::rewind(complaints_.get());
+    text.resize(std::fread(text.data(), 1, text.size(), complaints_.get()));
+    complaints_.reset();
     while (text.ends_with('\n')) text.pop_back();
     return text;
   }
@@ -276,7 +278,10 @@ class Service {
   bool fold_check_stopped_ = false;
   std::chrono::steady_clock::time_point last_fold_;
   std::optional<pid_t> child_;
-  int complaints_ = -1;  // memory that is the child's standard error; -1: none
+  struct CloseFile {
+    void operator()(std::FILE* file) const { std::fclose(file); }
+  };
+  std::unique_ptr<std::FILE, CloseFile> complaints_;  // the child's standard error; null: none
   size_t left_ = 0;
 };
 
