@@ -53,6 +53,7 @@ Result<std::vector<std::string>> files_of(const OpenOptions& options) {
   std::vector<std::string> files;
   for (const std::string& path : options.files) {
     std::error_code failure;
+    if (path.empty()) return usage_error("the name of a file is empty");
     if (!fs::is_directory(path, failure)) {
       files.push_back(path);
       continue;

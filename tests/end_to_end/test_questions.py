@@ -225,6 +225,19 @@ class SlowTest(unittest.TestCase):
                 self.assertNotIn("function's number", run(*words, path, *RECORDING[1:]).stderr, words)
 
 
+class ThreadTest(unittest.TestCase):
+    def test_a_thread_that_is_not_there(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for words in (["top"], ["graph"], ["stacks"], ["replay"], ["flame", "-o", os.path.join(folder, "flame.html")],
+                          ["convert", "--to", "folded", "-o", os.path.join(folder, "folded")]):
+                done = run(*words, *RECORDING, "--thread", "99")
+                self.assertIn("telltale: no thread is what --thread names; there are 9476:9480, 9476:9481\n", done.stderr)
+
+    def test_what_is_no_file_and_what_recorded_nothing(self):
+        self.assertIn("the name of a file is empty", run("top", "", status=2).stderr)
+        self.assertIn("nothing was recorded of true; `telltale run -- true` says why", run("bench", "true", "--", "true", status=2).stderr)
+
+
 class NamesTest(unittest.TestCase):
     def test_the_three_styles_of_a_real_program(self):
         if recorded_programs.CLANG is None:

@@ -117,7 +117,33 @@ std::string describe_no_function(const TimedCalls& calls, const std::string& arg
   return describe_no_match(functions, {argument});
 }
 
+namespace {
+
+// "no thread is 99; there are 1:7 (main), 1:8"; empty: a thread of the filter exists.
+std::string describe_no_thread(std::span<const EventStream> streams, const CallFilter& filter) {
+  constexpr size_t kShown = 8;
+  if (filter.threads.empty()) return {};
+  std::string there;
+  size_t shown = 0;
+  for (const EventStream& stream : streams) {
+    if (filter.keeps_thread(stream.thread)) return {};
+    if (++shown > kShown) continue;
+    there +=
+        fmt::format("{}{}:{}", there.empty() ? "" : ", ", stream.thread.pid, stream.thread.tid);
+    if (!stream.thread_name.empty()) there += fmt::format(" ({})", visible(stream.thread_name));
+  }
+  if (shown > kShown) there += fmt::format(" and {} more", shown - kShown);
+  return fmt::format("no thread is what --thread names; there {} {}", shown == 1 ? "is" : "are",
+                     there.empty() ? "none" : there);
+}
+
+}  // namespace
+
 bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs) {
+  if (const std::string missing = describe_no_thread(calls.streams(), filter); !missing.empty()) {
+    fmt::print(stderr, "telltale: {}\n", missing);
+    return true;
+  }
   if (filter.functions.empty()) return false;
   const std::vector<const FunctionInfo*> functions = functions_in(calls, jobs);
   const auto matches = [&](const FunctionInfo* one) { return filter.matches(*one); };

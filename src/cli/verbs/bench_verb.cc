@@ -81,7 +81,11 @@ Result<void> record(const BenchOptions& options, const std::vector<std::string>&
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+    if (std::filesystem::exists(file)) return {};
+    return usage_error(fmt::format("nothing was recorded of {0}; `telltale run -- {0}` says why",
+                                   fmt::join(command, " ")));
+  }
   return usage_error(fmt::format("{} {}; a benchmark needs runs that succeed", command.front(),
                                  WIFEXITED(status)
                                      ? fmt::format("exited with {}", WEXITSTATUS(status))

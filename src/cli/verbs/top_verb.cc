@@ -93,6 +93,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   CallFilter name_filter;
   name_filter.functions = std::move(filter.functions);
   filter.functions.clear();
+  name_filter.threads = filter.threads;  // for the remark that none is so called
 
   std::vector<FunctionRow> rows;
   Ticks whole = 0;
