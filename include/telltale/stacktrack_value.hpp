@@ -187,7 +187,9 @@ void hit_formatted(Site& site, const T& value) {
 template <typename T>
 void hit_value(Site& site, const T& value) {
   using Value = std::decay_t<T>;
-  if constexpr (std::is_same_v<Value, bool>) {
+  if constexpr (std::is_volatile_v<T> && std::is_scalar_v<Value>) {
+    hit_value(site, static_cast<Value>(value));  // read once
+  } else if constexpr (std::is_same_v<Value, bool>) {
     hit_text(site, value ? "true" : "false");
   } else if constexpr (std::is_same_v<Value, char>) {
     hit_text(site, {&value, 1});

@@ -101,6 +101,7 @@ struct CoverageNote {
 
 // The flags of a program or library, if its notes name any.
 void add_flags(const File& memory, uint64_t notes, uint64_t notes_bytes) {
+  // Lengths of the name, with its zero, and of the contents; the type.
   static constexpr CoverageNote kWanted = {{9, 16, 1}, "Telltale", 0, 0};
   constexpr uint64_t kMostNotes = 64;
   uint64_t at = 0;

@@ -1,6 +1,7 @@
 """StackTrack's logged variables of types that have a formatter (fmt's, and std::format's where a compiler has it)."""
 import os
 import shutil
+import json
 import subprocess
 import tempfile
 import unittest
@@ -70,7 +71,12 @@ class Values(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
                 path = programs.new_folder() / "values.tlg"
                 programs.run("stacktrack", program, path=path)
-                self.assertEqual([(hit[2], hit[4]) for hit in stacktrack_file.File(path).hits if hit[2] in ("none", "wide")], expected)
+                top = subprocess.run([programs.TELLTALE, "top", "--json", path], capture_output=True, text=True, check=True).stdout
+                unnamed = source.read_text().split('TELLTALE_BLOCK("")')[0].count("\n") + 1
+                self.assertIn(f"uncommon_values.cc:{unnamed}", {row["function"] for row in json.loads(top)["rows"]})
+                hits = [(hit[2], hit[4]) for hit in stacktrack_file.File(path).hits]
+                self.assertEqual([hit for hit in hits if hit[0] in ("none", "wide")], expected)
+                self.assertEqual([text for name, text in hits if name == "volatile"], ["x", "-5", "1.5", "0x0"])
 
 
 class ThreadSanitizer(unittest.TestCase):

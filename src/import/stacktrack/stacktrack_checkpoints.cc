@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -116,9 +117,15 @@ void StacktrackCheckpoints::finish() {
             kind = CheckpointKind::variable;
             break;
         }
-        std::string name = definition.name.empty() ? fmt::format("#{}", index) : definition.name;
-        definition.checkpoint =
-            intern(std::move(name), file_name(process, definition), to_line(definition.line), kind);
+        const std::string file = file_name(process, definition);
+        std::string name = definition.name;
+        if (name.empty()) {
+          name = file.empty()
+                     ? fmt::format("#{}", index)
+                     : fmt::format("{}:{}", std::filesystem::path(file).filename().string(),
+                                   definition.line);
+        }
+        definition.checkpoint = intern(std::move(name), file, to_line(definition.line), kind);
       }
       if (scope->definitions.empty()) {
         scope->only = intern(fmt::format("#{}", index), {}, 0, shown);

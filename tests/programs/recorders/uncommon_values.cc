@@ -8,7 +8,16 @@ int main() {
   TELLTALE_FUNCTION();
   TELLTALE_BLOCK("values");
   TELLTALE_STEP("first");
+  { TELLTALE_BLOCK(""); }
   TELLTALE_VALUE("none", nullptr);
+  volatile char letter = 'x';
+  volatile int number = -5;
+  volatile double real = 1.5;
+  int* volatile place = nullptr;
+  TELLTALE_VALUE("volatile", letter);
+  TELLTALE_VALUE("volatile", number);
+  TELLTALE_VALUE("volatile", real);
+  TELLTALE_VALUE("volatile", place);
 #ifdef __SIZEOF_INT128__
   using Wide = telltale::st::detail::Int128;
   using Unsigned = telltale::st::detail::Uint128;
