@@ -19,7 +19,7 @@ RuntimeTimeline timeline_of(const ScriptedSource& source, size_t workers = 2,
   return collect_runtime_timeline(source, filter, workers, problems);
 }
 
-void collect(ScriptedSource& source, std::vector<std::pair<Ticks, Step>> steps,
+void collect(ScriptedSource& source, const std::vector<std::pair<Ticks, Step>>& steps,
              uint8_t generation) {
   for (const auto& [time, step] : steps) source.on(CollectionEvent{time, step, generation});
 }
@@ -208,7 +208,7 @@ TEST(RuntimeTimeline, WaitsEndWithTheThreadsNextOutcome) {
 
 TEST(HeapGrowth, TellsEveryTypeThatEverLived) {
   HeapShots shots;
-  const auto shot = [&](Ticks time, std::vector<std::pair<uint64_t, uint64_t>> objects) {
+  const auto shot = [&](Ticks time, const std::vector<std::pair<uint64_t, uint64_t>>& objects) {
     shots.on(HeapShotEvent{time, true});
     for (const auto& [type, bytes] : objects)
       shots.on(HeapObjectEvent{time, ObjectId{1}, TypeId{type}, bytes, 0, {}});
@@ -229,6 +229,27 @@ TEST(HeapGrowth, TellsEveryTypeThatEverLived) {
   EXPECT_FALSE(growth[1].grows_steadily());
   EXPECT_FALSE(growth[2].grows_steadily());  // new in the last shot
   EXPECT_EQ(growth[3].bytes(), -50);         // gone
+}
+
+TEST(HeapGrowth, IsOfEachProcess) {
+  HeapShots shots;
+  // In turns: one grows from 100 bytes, the other from 1,000.
+  for (Ticks time = 0; time < 6; ++time) {
+    const size_t process = time % 2;
+    shots.on(PieceEvent{.time = time, .offset = time, .stream = process, .process = process});
+    shots.on(HeapShotEvent{time, true});
+    shots.on(
+        HeapObjectEvent{time, ObjectId{1}, TypeId{1}, (process == 0 ? 100U : 1000U) + time, 0, {}});
+    shots.on(HeapShotEvent{time, false});
+  }
+  const std::vector<TypeGrowth> growth = heap_growth(shots.take_shots().whole, LoadedTypes());
+  ASSERT_EQ(growth.size(), 2u);
+  for (const TypeGrowth& type : growth) {
+    EXPECT_TRUE(type.grows_steadily());
+    EXPECT_EQ(type.bytes(), 4);
+    EXPECT_EQ(type.by_shot.size(), 3u);
+  }
+  EXPECT_NE(growth[0].process, growth[1].process);
 }
 
 }  // namespace

@@ -258,8 +258,8 @@ class Service {
     std::string text;
     if (!complaints_) return text;
     text.resize(4096);
-    std::rewind(complaints_.get());
-    text.resize(std::fread(text.data(), 1, text.size(), complaints_.get()));
+    const ssize_t got = ::pread(::fileno(complaints_.get()), text.data(), text.size(), 0);
+    text.resize(got > 0 ? static_cast<size_t>(got) : 0);
     complaints_.reset();
     while (text.ends_with('\n')) text.pop_back();
     return text;

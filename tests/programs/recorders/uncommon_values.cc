@@ -8,7 +8,9 @@ int main() {
   TELLTALE_FUNCTION();
   TELLTALE_BLOCK("values");
   TELLTALE_STEP("first");
-  { TELLTALE_BLOCK(""); }
+  {
+    TELLTALE_BLOCK("");
+  }
   TELLTALE_VALUE("none", nullptr);
   volatile char letter = 'x';
   volatile int number = -5;
