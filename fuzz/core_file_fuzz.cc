@@ -63,14 +63,26 @@ void check_minidump(Bytes file) {
 void check_sections(Bytes file) {
   ProblemLog problems;
   csi::PathRecords records = csi::PathRecords::read(file, std::endian::little, "f", 0, problems);
-  std::vector<uint64_t> blocks = read_machine_blocks(file, std::endian::little, "f", 0, problems);
+  std::vector<MachineBlock> blocks =
+      read_machine_blocks(file, std::endian::little, "f", 0, problems);
   fuzz::require_placed(problems, file);
   fuzz::require(records.positions.size() <= file.size() / 26, "a position has 26 bytes");
   fuzz::require(blocks.size() <= file.size(), "a machine block has a byte");
   std::vector<csi::PathPosition> copy = records.positions;
-  const PathPositions positions(std::move(records.positions), std::move(blocks));
+  // The file once more, as code.
+  const auto code_of = [file](uint64_t begin, uint64_t end) {
+    std::vector<uint8_t> code;
+    for (const std::byte byte : file.first(std::min<uint64_t>(file.size(), end - begin)))
+      code.push_back(static_cast<uint8_t>(byte));
+    return code;
+  };
+  const std::vector<MachineBlock> some(
+      blocks.begin(), blocks.begin() + std::min<ptrdiff_t>(100, std::ssize(blocks)));
+  const PathPositions positions(std::move(records.positions), std::move(blocks), code_of);
   for (const csi::PathPosition& position : copy)
     static_cast<void>(positions.find(position.address, position.address, position.address + 1));
+  for (const MachineBlock& block : some)
+    static_cast<void>(positions.find(block.begin, some.front().begin, ~uint64_t{0}));
 }
 
 }  // namespace

@@ -2,15 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "base/sort_rows.h"
 
 namespace telltale {
 namespace {
 
 constexpr uint8_t kOldestVersion = 2;
 constexpr uint8_t kNewestVersion = 5;
-constexpr uint8_t kWideFeatures = 5;  // since this version features have two bytes
-constexpr unsigned kCallEnds = 0x20;  // the feature: each block has a list of ends of calls
+constexpr uint8_t kWideFeatures = 5;   // since this version features have two bytes
+constexpr unsigned kCallEnds = 0x20;   // the feature: each block has a list of ends of calls
+constexpr uint64_t kFallsThrough = 8;  // a block's flag
 
 uint64_t read_leb(Cursor& in) {
   uint64_t value = 0;
@@ -22,7 +23,7 @@ uint64_t read_leb(Cursor& in) {
 }
 
 // A function's blocks. Offsets count from the end of the block before, or of its last call.
-void read_function(Cursor& in, std::vector<uint64_t>& begins) {
+void read_function(Cursor& in, std::vector<MachineBlock>& blocks) {
   const auto version = in.read<uint8_t>("version");
   if (version < kOldestVersion || version > kNewestVersion)
     return in.fail(Error::Cause::unsupported_version, fmt::format("version {}", version));
@@ -39,24 +40,25 @@ void read_function(Cursor& in, std::vector<uint64_t>& begins) {
     const uint64_t calls = features == 0 ? 0 : read_leb(in);
     for (uint64_t call = 0; call < calls && !in.error(); ++call) last_call += read_leb(in);
     end = begin + last_call + read_leb(in);
-    read_leb(in);  // flags
-    if (!in.error()) begins.push_back(begin);
+    const uint64_t flags = read_leb(in);
+    if (!in.error()) blocks.push_back({begin, end, (flags & kFallsThrough) != 0});
   }
 }
 
 }  // namespace
 
-std::vector<uint64_t> read_machine_blocks(Bytes section, std::endian order, const std::string& file,
-                                          uint64_t file_offset, ProblemLog& problems) {
-  std::vector<uint64_t> begins;
+std::vector<MachineBlock> read_machine_blocks(Bytes section, std::endian order,
+                                              const std::string& file, uint64_t file_offset,
+                                              ProblemLog& problems) {
+  std::vector<MachineBlock> blocks;
   Cursor in(section, order, file_offset);
-  while (!in.at_end() && !in.error()) read_function(in, begins);
+  while (!in.at_end() && !in.error()) read_function(in, blocks);
   if (in.error()) {
     problems.add({Problem::Kind::oddity, in.offset(), file, ".llvm_bb_addr_map", in.error()->detail,
                   in.left()});
   }
-  std::ranges::sort(begins);
-  return begins;
+  sort_rows(blocks, {}, &MachineBlock::begin);
+  return blocks;
 }
 
 }  // namespace telltale

@@ -56,6 +56,19 @@ class CrashPaths(SamplerCase):
         self.assertLess(self.file.stat().st_size, 12_000)
         self.assertEqual(stat.S_IMODE(self.file.stat().st_mode), 0o600)
 
+    def test_code_of_sanitizers_belongs_to_the_blocks_that_it_splits(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O1", "-O2"):
+                for sanitizer in ("address", "memory", "undefined", "thread"):
+                    with self.subTest(release=release, level=level, sanitizer=sanitizer):
+                        program = build(self.path("sanitized"), release, "--trace=pt.schema", "-silent", level, "-pthread",
+                                        f"-fsanitize={sanitizer}", SOURCE)
+                        self.assertNotEqual(self.crash("fault", program, ASAN_OPTIONS="detect_leaks=0").returncode, 0)
+                        frames = {frame["function"]: frame for frame in traced_frames(paths(self.file, "--program", program))}
+                        for name in ("parse", "main"):
+                            self.assertEqual((frames[name]["found_by"], frames[name]["other_readings"]), ("position", []), name)
+                        self.check_parse(frames["parse"])
+
     def test_a_call_without_a_line(self):
         """A merged call has neither line nor file: the frame has the line of the block before."""
         source = SOURCE_DIR / "tests/programs/csi/cases/merged_calls.c"
@@ -87,7 +100,7 @@ class CrashPaths(SamplerCase):
         # The third turn of the loop waits.
         self.assertEqual(others["wait_for_ever"]["complete_history"], True)
         self.assertEqual(len(others["wait_for_ever"]["paths"]), 2)
-        self.assertIn(line("if (i == 2) pause();"), lines_of(others["wait_for_ever"]["partial"]["blocks"]))
+        self.assertIn(line("is_waiting = 1;"), lines_of(others["wait_for_ever"]["partial"]["blocks"]))
 
     def test_a_thread_that_has_given_its_signal_stack_back(self):
         self.assertEqual(self.crash("ending-thread").returncode, -signal.SIGSEGV)

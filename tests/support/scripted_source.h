@@ -70,7 +70,10 @@ class ScriptedSource {
   }
   // Threads must come in order of (pid, tid).
   ScriptedSource& thread(ThreadKey key, std::string thread_name = {}) {
-    streams_.push_back({.thread = key, .thread_name = std::move(thread_name), .shards = 1});
+    streams_.push_back({.thread = key,
+                        .thread_name = std::move(thread_name),
+                        .shards = 1,
+                        .process = static_cast<size_t>(key.pid)});
     events_.emplace_back(1);
     return *this;
   }

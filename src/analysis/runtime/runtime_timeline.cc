@@ -28,10 +28,7 @@ void RuntimeTimeline::append(RuntimeTimeline&& next) {
   threads.merge(next.threads);
   counters.append(next.counters);
   program_end.append(next.program_end);
-  for (const auto& [process, time] : next.last_activity) {
-    Ticks& ours = last_activity[process];
-    ours = std::max(ours, time);
-  }
+  last_activity.merge(next.last_activity);
   address_bits = std::min(address_bits, next.address_bits);
 }
 
@@ -63,8 +60,10 @@ bool RuntimeTimeline::had_ended(const Pause& last, size_t process,
   }
   // If a profiler's thread keeps running, the program did not end, however idle it was.
   if (profiler_ended || profiler_runs) return profiler_ended && !profiler_runs;
-  const auto activity = last_activity.find(process);
-  return activity != last_activity.end() && activity->second != 0 && activity->second <= last.begin;
+  Ticks activity = 0;
+  for (const auto& [stream, time] : last_activity)
+    if (streams[stream].process == process) activity = std::max(activity, time);
+  return activity != 0 && activity <= last.begin;
 }
 
 // Steps of one pause never go back in time, even if the recorded times do.
@@ -150,7 +149,7 @@ void RuntimeTimelineSink::on(const LoadEvent& event) {
 RuntimeTimeline RuntimeTimelineSink::take() {
   if (pause_) all_.pauses.push_back(*pause_);
   if (wait_) all_.waits.push_back(*wait_);
-  all_.last_activity[process_] = last_program_event_;
+  all_.last_activity.emplace(stream_, last_program_event_);
   all_.threads.emplace(stream_, thread_);
   return std::move(all_);
 }

@@ -93,7 +93,7 @@ struct RuntimeTimeline {
   CounterValues counters;
   ProgramEnd program_end;
   std::vector<CollectionMark> collection_marks;  // from which `collections` is computed
-  // Of the program: calls, allocations, exceptions, contentions. By EventStream::process.
+  // Of the program: calls, allocations, exceptions, contentions. By stream.
   std::map<size_t, Ticks> last_activity;
   unsigned address_bits = 64;  // of the waits' objects, as in PieceEvent
 
@@ -127,7 +127,6 @@ class RuntimeTimelineSink : public IgnoreEvents {
   }
   void on(const PieceEvent& event) {
     all_.address_bits = event.address_bits;
-    process_ = event.process;
     shot_is_damaged_ = shot_is_damaged_ || event.after_loss;
     all_.counters.on(event);
     all_.program_end.on(event);
@@ -177,7 +176,6 @@ class RuntimeTimelineSink : public IgnoreEvents {
 
   PlayedWindow window_;
   size_t stream_;
-  size_t process_ = 0;
   RuntimeTimeline all_;
   ThreadStack stack_;  // refers to all_
   RuntimeTimeline::Thread thread_;

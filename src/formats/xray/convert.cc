@@ -437,7 +437,9 @@ Result<ConversionLoss> convert_trace(Bytes file, const std::string& file_name,
     if (same) {
       if (const Result<void> done = rewrite_trace(file, sink); !done)
         return std::unexpected(done.error());
-      return ConversionLoss{};
+      ConversionLoss loss;
+      loss.add(ConversionLoss::Reason::function_name, target.names_beside_input);
+      return loss;
     }
   }
   BlockWriter out(sink);

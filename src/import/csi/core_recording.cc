@@ -37,6 +37,7 @@
 #include "program/demangle.h"
 #include "program/machine_blocks.h"
 #include "program/minidump.h"
+#include "program/program_code.h"
 #include "program/program_names.h"
 
 namespace telltale {
@@ -66,7 +67,7 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
   struct Read {
     std::vector<csi::PathFunctionRecord> functions;
     std::vector<csi::PathPosition> positions;
-    std::vector<uint64_t> machine_blocks;
+    std::vector<MachineBlock> machine_blocks;
   };
   std::map<std::string, Read> read;
   std::map<std::string, ModulePaths> modules;
@@ -103,8 +104,11 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
                                                 read[section.module].functions, problems);
   }
   for (auto& [module, parts] : read) {
+    const auto code_of = [path = module](uint64_t begin, uint64_t end) {
+      return read_program_code(path, begin, end);
+    };
     modules[module].positions =
-        PathPositions(std::move(parts.positions), std::move(parts.machine_blocks));
+        PathPositions(std::move(parts.positions), std::move(parts.machine_blocks), code_of);
   }
   return modules;
 }

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
 #include "formats/csi/path_records.h"
+#include "program/machine_blocks.h"
 
 namespace telltale {
 
@@ -22,17 +25,31 @@ class PathPositions {
     csi::PathPosition position;  // if known; before_body: the first
   };
 
-  PathPositions() = default;
-  PathPositions(std::vector<csi::PathPosition> positions, std::vector<uint64_t> machine_blocks);
+  // The code of a function of the program, at link-time addresses; empty: not known.
+  using CodeOf = std::function<std::vector<uint8_t>(uint64_t begin, uint64_t end)>;
 
-  // [function_begin, function_end): the function that the code at `address` is in.
+  PathPositions();
+  // `machine_blocks`: in order. `code_of`: may be null.
+  PathPositions(std::vector<csi::PathPosition> positions, std::vector<MachineBlock> machine_blocks,
+                CodeOf code_of = nullptr);
+
+  // [function_begin, function_end): the function that the code at `address` is in. A machine block
+  // without a position continues the block from which control comes, if there is one: passes behind
+  // path tracing, such as those of sanitizers, split blocks and add some.
   [[nodiscard]] Found find(uint64_t address, uint64_t function_begin, uint64_t function_end) const;
   [[nodiscard]] bool has_function(uint64_t begin, uint64_t end) const;
   [[nodiscard]] bool empty() const { return positions_.empty(); }
 
  private:
+  class Ways;
+  struct Known;
+  // Of a function; read once.
+  [[nodiscard]] const Ways& ways_of(uint64_t function_begin, uint64_t function_end) const;
+
   std::vector<csi::PathPosition> positions_;  // by address
-  std::vector<uint64_t> machine_blocks_;      // their beginnings, ascending
+  std::vector<MachineBlock> machine_blocks_;
+  CodeOf code_of_;
+  std::shared_ptr<Known> known_;
 };
 
 }  // namespace telltale

@@ -167,7 +167,9 @@ TEST(MonoRecording, ProcessesWithOneIdStayApart) {
                mono::Jit{.method = kMethods, .code = 0x4000, .code_size = 8, .name = "P:A ()"});
     return file.bytes();
   };
-  const MonoRecording recording = open({process(10), process(5000)});
+  const std::string first = process(10);
+  const std::string second = process(5000);
+  const MonoRecording recording = open({first, second});
   ASSERT_EQ(recording.streams().size(), 2U);
   EXPECT_EQ(recording.streams()[0].thread, recording.streams()[1].thread);
   struct Pieces : IgnoreEvents {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 static volatile int sum = 0;
+static volatile int is_waiting = 0;
 
 __attribute__((noinline)) static void end(const char *how, int value) {
   if (strcmp(how, "abort") == 0) abort();
@@ -36,7 +37,10 @@ __attribute__((noinline)) static int recurse(int depth) {
 
 static void *wait_for_ever(void *argument) {
   for (int i = 0; i < 4; ++i) {
-    if (i == 2) pause();
+    if (i == 2) {
+      is_waiting = 1;
+      pause();
+    }
     sum = sum + 1;
   }
   return argument;
@@ -74,6 +78,7 @@ int main(int argc, char **argv) {
   if (strcmp(how, "handled") == 0) signal(SIGSEGV, on_signal);
   if (strcmp(how, "thread") == 0 || strcmp(how, "overflow-in-thread") == 0) {
     pthread_create(&waiting, NULL, wait_for_ever, NULL);
+    while (!is_waiting) usleep(1000);
     usleep(20000);
     pthread_create(&crashing, NULL, how[0] == 't' ? parse_in_thread : recurse_in_thread, how);
     pthread_join(crashing, NULL);

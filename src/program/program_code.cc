@@ -1,0 +1,28 @@
+#include "program/program_code.h"
+
+#include <elf.h>
+
+#include "bytes/input_file.h"
+#include "program/elf_image.h"
+
+namespace telltale {
+
+std::vector<uint8_t> read_program_code(const std::string& path, uint64_t begin, uint64_t end) {
+  const Result<InputFile> input = InputFile::open(path);
+  if (!input) return {};
+  const Result<ElfImage> image = ElfImage::read(input->bytes(), path);
+  if (!image || image->machine() != EM_X86_64) return {};
+  for (const ElfSection& section : image->sections()) {
+    if ((section.flags & SHF_EXECINSTR) == 0 || section.type != SHT_PROGBITS ||
+        begin < section.address || begin > end || end - section.address > section.size)
+      continue;
+    const Bytes bytes = image->bytes(section).subspan(begin - section.address, end - begin);
+    std::vector<uint8_t> code;
+    code.reserve(bytes.size());
+    for (const std::byte byte : bytes) code.push_back(static_cast<uint8_t>(byte));
+    return code;
+  }
+  return {};
+}
+
+}  // namespace telltale
