@@ -20,7 +20,7 @@ namespace telltale {
 class PathPositions::Ways {
  public:
   Ways(const PathPositions& all, uint64_t function_begin, uint64_t function_end)
-      : positions_(all.positions_) {
+      : positions_(all.positions_), end_(function_end) {
     const auto from =
         std::ranges::lower_bound(all.machine_blocks_, function_begin, {}, &MachineBlock::begin);
     const auto to = std::ranges::lower_bound(from, all.machine_blocks_.end(), function_end, {},
@@ -113,8 +113,7 @@ class PathPositions::Ways {
 
   // The last one in a machine block.
   [[nodiscard]] std::optional<csi::PathPosition> last_position(size_t number) const {
-    const uint64_t end = number + 1 < blocks_.size() ? blocks_[number + 1].begin
-                                                     : std::numeric_limits<uint64_t>::max();
+    const uint64_t end = number + 1 < blocks_.size() ? blocks_[number + 1].begin : end_;
     const auto next = std::ranges::lower_bound(positions_, end, {}, &csi::PathPosition::address);
     if (next == positions_.begin() || (next - 1)->address < blocks_[number].begin)
       return std::nullopt;
@@ -122,6 +121,7 @@ class PathPositions::Ways {
   }
 
   std::span<const csi::PathPosition> positions_;  // of the program
+  uint64_t end_;                                  // of the function
   std::span<const MachineBlock> blocks_;          // of the function
   std::multimap<uint64_t, size_t> before_;        // by beginning: numbers of blocks that lead there
   std::vector<std::vector<size_t>> next_;         // by number; empty: nothing is known

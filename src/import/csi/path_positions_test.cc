@@ -95,7 +95,8 @@ TEST(PathPositions, CodeOfLaterPassesBelongsToTheBlockThatLeadsThere) {
                                             {.begin = 120, .end = 130},
                                             {.begin = 130, .end = 135},
                                             {.begin = 140, .end = 150}};
-  const std::vector<csi::PathPosition> at_blocks = {at(100, 1), at(130, 2)};
+  // The last one is of another function, behind.
+  const std::vector<csi::PathPosition> at_blocks = {at(100, 1), at(130, 2), at(160, 3)};
   const auto code_of = [&](uint64_t begin, uint64_t end) {
     EXPECT_EQ(begin, 100U);
     EXPECT_EQ(end, 150U);
@@ -108,6 +109,12 @@ TEST(PathPositions, CodeOfLaterPassesBelongsToTheBlockThatLeadsThere) {
     EXPECT_EQ(found.position.block, 1U) << address;
   }
   EXPECT_EQ(positions.find(125, 100, 150).place, Place::unknown);
+  // What is behind the check, up to the position of another block.
+  std::vector<csi::PathPosition> later = at_blocks;
+  later.push_back(at(116, 4));
+  const PathPositions divided(later, blocks, code_of);
+  EXPECT_EQ(divided.find(112, 100, 150).position.block, 1U);
+  EXPECT_EQ(divided.find(117, 100, 150).position.block, 4U);
   EXPECT_EQ(positions.find(131, 100, 150).position.block, 2U);
   // Without the code, only what falls through is known, and so nothing is.
   EXPECT_EQ(PathPositions(at_blocks, blocks).find(112, 100, 150).place, Place::unknown);
