@@ -9,23 +9,6 @@
 namespace telltale::instrument {
 namespace {
 
-// Intrinsics that say something about memory, but do not change it.
-bool is_only_a_note(const llvm::Instruction& instruction) {
-  const auto* const intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
-  if (intrinsic == nullptr) return llvm::isa<llvm::FenceInst>(instruction);
-  if (intrinsic->isLifetimeStartOrEnd() || intrinsic->isAssumeLikeIntrinsic()) return true;
-  switch (intrinsic->getIntrinsicID()) {
-    case llvm::Intrinsic::stacksave:
-    case llvm::Intrinsic::stackrestore:
-    case llvm::Intrinsic::prefetch:
-    case llvm::Intrinsic::donothing:
-    case llvm::Intrinsic::vaend:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Instructions that are steps wherever their results are used.
 bool is_always_step(const llvm::Instruction& instruction) {
   if (is_only_a_note(instruction)) return false;
@@ -51,6 +34,22 @@ bool has_line(const llvm::Instruction& instruction) {
 }
 
 }  // namespace
+
+bool is_only_a_note(const llvm::Instruction& instruction) {
+  const auto* const intrinsic = llvm::dyn_cast<llvm::IntrinsicInst>(&instruction);
+  if (intrinsic == nullptr) return llvm::isa<llvm::FenceInst>(instruction);
+  if (intrinsic->isLifetimeStartOrEnd() || intrinsic->isAssumeLikeIntrinsic()) return true;
+  switch (intrinsic->getIntrinsicID()) {
+    case llvm::Intrinsic::stacksave:
+    case llvm::Intrinsic::stackrestore:
+    case llvm::Intrinsic::prefetch:
+    case llvm::Intrinsic::donothing:
+    case llvm::Intrinsic::vaend:
+      return true;
+    default:
+      return false;
+  }
+}
 
 const llvm::CallBase* as_call(const llvm::Instruction& instruction) {
   const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);

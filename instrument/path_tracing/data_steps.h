@@ -16,6 +16,9 @@ namespace telltale::instrument {
 // A call of a function; null for other instructions, intrinsics and inline assembly.
 const llvm::CallBase* as_call(const llvm::Instruction& instruction);
 
+// Intrinsics and fences, which say something about memory, but do not change it.
+bool is_only_a_note(const llvm::Instruction& instruction);
+
 // Which instructions are steps. Others are part of the step that uses their results, on the same
 // line.
 class DataSteps {

@@ -18,12 +18,32 @@
 namespace telltale::instrument {
 namespace {
 
+// Whether the function may return a value that the call returned. A call of which only an argument
+// is known to be returned counts as such.
+bool may_return_result(const llvm::ReturnInst& end, const llvm::CallBase& call) {
+  const llvm::Value* const value = end.getReturnValue();
+  return value == nullptr || !llvm::isa<llvm::Constant>(value) ||
+         llvm::isa<llvm::UndefValue>(value) || call.getReturnedArgOperand() != nullptr;
+}
+
 // Whether the code generator may turn the call into a jump, which leaves no frame of the caller. It
 // copies returns to the ends of blocks that branch to them.
 bool may_jump(const llvm::CallBase& call) {
   const auto* const direct = llvm::dyn_cast<llvm::CallInst>(&call);
   if (direct == nullptr || !direct->isTailCall()) return false;
+  // Such a call does not return. Only these conventions allow it to be a jump.
+  if (llvm::isa<llvm::UnreachableInst>(call.getParent()->getTerminator()) &&
+      call.getCallingConv() != llvm::CallingConv::Tail &&
+      call.getCallingConv() != llvm::CallingConv::SwiftTail)
+    return false;
+  for (const llvm::Instruction* after = call.getNextNode(); !after->isTerminator();
+       after = after->getNextNode()) {
+    const bool stays = after->mayHaveSideEffects() || after->mayReadFromMemory();
+    if (stays && !is_only_a_note(*after)) return false;
+  }
   const llvm::BasicBlock& block = *call.getParent();
+  if (const auto* const end = llvm::dyn_cast<llvm::ReturnInst>(block.getTerminator()))
+    return may_return_result(*end, call);
   const llvm::BasicBlock* const next = block.getSingleSuccessor();
   return llvm::succ_empty(&block) || (next != nullptr && llvm::succ_empty(next));
 }
@@ -93,11 +113,12 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
   PathScopes scopes;
   text_ += calls + takes + scope_and_line_text(function, blocks, scopes);
   if (!records_data) return;
-  // Places of steps are among those of the text.
-  std::string no_further_scopes;
+  // Scopes that no block's lines have are those of instructions that the optimiser moved.
+  std::string further_scopes;
   data_ = data_record_bytes(function, blocks_, [&](const llvm::DILocation& location) {
-    return scopes.number_of(location, no_further_scopes);
+    return scopes.number_of(location, further_scopes);
   });
+  text_ += further_scopes;
 }
 
 void FlowRecord::add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node,

@@ -1,6 +1,7 @@
 #include "path_tracing/path_metadata.h"
 
 #include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/StringMap.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -11,6 +12,7 @@
 #include "codegen/assembly_text.h"
 #include "formats/csi/wire.h"
 #include "path_tracing/flow_graph.h"
+#include "path_tracing/source_lines.h"
 
 namespace telltale::instrument {
 namespace {
@@ -30,11 +32,6 @@ class Fnv1a {
   std::uint64_t hash_ = 0xCBF29CE484222325U;
 };
 
-bool is_unconditional_branch(const llvm::Instruction& instruction) {
-  const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(&instruction);
-  return branch != nullptr && branch->isUnconditional();
-}
-
 // Calls `visit(location)` for the instructions that .debug_PT lists, and declarations of variables,
 // which were instructions once.
 template <typename Visit>
@@ -46,19 +43,17 @@ void visit_locations(const llvm::Instruction& instruction, const Visit& visit) {
         variable->getDebugLoc())
       visit(*variable->getDebugLoc());
   }
-  if (instruction.getDebugLoc() && !is_unconditional_branch(instruction))
+  if (instruction.getDebugLoc() && !is_unconditional_branch(instruction) &&
+      !is_line_marker(instruction))
     visit(*instruction.getDebugLoc());
 }
 
-std::string place_lines(const llvm::BasicBlock& block, std::uint64_t id, PathScopes& scopes,
+std::string place_lines(const std::vector<SourceLine>& source, std::uint64_t id, PathScopes& scopes,
                         std::string& scope_text) {
   std::string lines;
   std::pair<std::size_t, unsigned> last;  // scope and line; no line is 0
-  for (const llvm::Instruction& instruction : block) {
-    if (is_unconditional_branch(instruction)) continue;
-    const llvm::DILocation* const location = instruction.getDebugLoc().get();
-    if (location == nullptr || location->getLine() == 0) continue;
-    const std::pair place(scopes.number_of(*location, scope_text), location->getLine());
+  for (const SourceLine& line : source) {
+    const std::pair place(scopes.number_of(*line.scope, line.call, scope_text), line.line);
     if (place != last)
       lines += "\t" + std::to_string(place.first) + ":" + std::to_string(place.second);
     last = place;
@@ -160,7 +155,8 @@ std::string function_record_text(const TracedFunction& traced, const TraceOption
   std::string lines;
   for (const std::uint32_t node : numbered.print_order) {
     if (node != kExitNode)
-      lines += place_lines(*traced.block_of_node[node], traced.first_id + node, scopes, scope_text);
+      lines += place_lines(source_lines(*traced.block_of_node[node]), traced.first_id + node,
+                           scopes, scope_text);
   }
   text += scope_text + lines;
   if (traced.sets_late) text += "flag\tlate\n";
@@ -189,8 +185,11 @@ std::string scope_and_line_text(const llvm::Function& function,
                                 const std::vector<llvm::BasicBlock*>& blocks, PathScopes& scopes) {
   std::string scope_text;
   std::string lines;
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    lines += place_lines(*blocks[i], i, scopes, scope_text);
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    std::vector<SourceLine> of_block = lines_before(*blocks[i]);
+    llvm::append_range(of_block, source_lines(*blocks[i]));
+    lines += place_lines(of_block, i, scopes, scope_text);
+  }
   return place_of_function(function) + scope_text + lines;
 }
 

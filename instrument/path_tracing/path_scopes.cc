@@ -25,9 +25,13 @@ std::string path_of(const llvm::DIFile* file) {
 }
 
 std::size_t PathScopes::number_of(const llvm::DILocation& location, std::string& text) {
-  const llvm::DISubprogram* const subprogram = location.getScope()->getSubprogram();
-  const llvm::DILocation* const call = location.getInlinedAt();
-  const auto known = numbers_.find({location.getScope(), call});
+  return number_of(*location.getScope(), location.getInlinedAt(), text);
+}
+
+std::size_t PathScopes::number_of(const llvm::DILocalScope& scope, const llvm::DILocation* call,
+                                  std::string& text) {
+  const llvm::DISubprogram* const subprogram = scope.getSubprogram();
+  const auto known = numbers_.find({&scope, call});
   if (known != numbers_.end()) return known->second;
   // Callers come first.
   const std::size_t caller = call == nullptr ? 0 : number_of(*call, text);
@@ -35,12 +39,12 @@ std::size_t PathScopes::number_of(const llvm::DILocation& location, std::string&
   const llvm::StringRef name =
       subprogram->getLinkageName().empty() ? subprogram->getName() : subprogram->getLinkageName();
   std::string fields =
-      "\t" + escaped_field(path_of(location.getFile())) + "\t" + escaped_field(name);
+      "\t" + escaped_field(path_of(scope.getFile())) + "\t" + escaped_field(name);
   if (call != nullptr)
     fields += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());
   const auto [place, is_new] = by_fields_.try_emplace(fields, by_fields_.size());
   if (is_new) text += "scope\t" + std::to_string(place->second) + fields + "\n";
-  numbers_[{location.getScope(), call}] = place->second;
+  numbers_[{&scope, call}] = place->second;
   return place->second;
 }
 

@@ -22,6 +22,9 @@ class PathScopes {
  public:
   // The number of the scope of `location`; appends new scopes to `text`.
   std::size_t number_of(const llvm::DILocation& location, std::string& text);
+  // The same of a scope that was inlined at `call`, or not if `call` is null.
+  std::size_t number_of(const llvm::DILocalScope& scope, const llvm::DILocation* call,
+                        std::string& text);
 
  private:
   llvm::DenseMap<std::pair<const void*, const void*>, std::size_t> numbers_;

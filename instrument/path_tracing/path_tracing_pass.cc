@@ -19,6 +19,7 @@
 #include "path_tracing/path_code.h"
 #include "path_tracing/path_metadata.h"
 #include "path_tracing/separate_returns.h"
+#include "path_tracing/source_lines.h"
 #include "path_tracing/variants.h"
 
 namespace telltale::instrument {
@@ -76,6 +77,7 @@ class PathTracing {
 
   // Of a function that is not instrumented.
   void append_flow(llvm::Function& function) const {
+    collect_source_lines(function);
     append(flow_of(function, function.hasLocalLinkage()), function);
   }
   // What a naked function does is known to its assembly alone: no record, as for other assembly.
@@ -153,6 +155,7 @@ class PathTracing {
     if ((mechanisms & kTracePaths) != 0 && is_optimised_ && !unit_.options.legacy_names &&
         !unit_.optimises_later)
       separate_returns(function);
+    collect_source_lines(function);
     FlowRecord flow = flow_of(function, is_local);
     insert_coverage(function, mechanisms, unit_.options);
     if ((mechanisms & kTracePaths) != 0) trace(function, flow);
@@ -242,6 +245,7 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
     const llvm::DenseSet<const llvm::DILocalVariable*> variables =
         reduces ? declared_variables(module) : llvm::DenseSet<const llvm::DILocalVariable*>();
     PathTracing(module, traced_unit(), is_optimised).run();
+    remove_source_lines(module);
     if (!traced_unit().optimises_later) {
       print_positions(llvm::Triple(module.getTargetTriple()));
       replace_positions_by_probes(module);
@@ -266,6 +270,15 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
   llvm::OptimizationLevel level_;
 };
 
+class LineMarkingPass : public llvm::PassInfoMixin<LineMarkingPass> {
+ public:
+  static llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
+    if (traced_unit().is_active) mark_source_lines(module);
+    return llvm::PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's
+};
+
 }  // namespace
 
 TracedUnit& traced_unit() {
@@ -274,6 +287,10 @@ TracedUnit& traced_unit() {
 }
 
 void register_path_tracing(llvm::PassBuilder& builder) {
+  builder.registerPipelineStartEPCallback(
+      [](llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
+        if (level != llvm::OptimizationLevel::O0) manager.addPass(LineMarkingPass());
+      });
 #if LLVM_VERSION_MAJOR > 19
   builder.registerOptimizerLastEPCallback(
       [](llvm::ModulePassManager& manager, llvm::OptimizationLevel level,

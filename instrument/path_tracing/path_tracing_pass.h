@@ -15,7 +15,7 @@ struct TracedUnit {
 };
 TracedUnit& traced_unit();
 
-// Adds the pass where optimisation ends.
+// Adds the pass where optimisation ends, and one that marks lines where it begins.
 void register_path_tracing(llvm::PassBuilder& builder);
 
 }  // namespace telltale::instrument

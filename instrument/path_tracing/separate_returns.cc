@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "path_tracing/source_lines.h"
+
 namespace telltale::instrument {
 namespace {
 
@@ -24,7 +26,7 @@ bool can_be_copied(const llvm::BasicBlock& block) {
   unsigned copied = 0;
   for (const llvm::Instruction& instruction : block) {
     if (llvm::isa<llvm::PHINode>(instruction) || llvm::isa<llvm::DbgInfoIntrinsic>(instruction) ||
-        instruction.isTerminator())
+        instruction.isTerminator() || is_line_marker(instruction))
       continue;
     if (llvm::isa<llvm::CallBase>(instruction) || instruction.getType()->isTokenTy()) return false;
     ++copied;

@@ -14,12 +14,12 @@ from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
 from test_paths import TELLTALE, lines_of, paths, traced_frames
 
 SOURCE = SOURCE_DIR / "tests/programs/csi/crash_ways.c"
-TEXT = SOURCE.read_text().splitlines()
+MERGED_CALLS = SOURCE_DIR / "tests/programs/csi/cases/merged_calls.c"
 
 
-def line(text):
+def line(text, source=SOURCE):
     """The number of the only line that contains the text."""
-    (number,) = [number for number, each in enumerate(TEXT, 1) if text in each]
+    (number,) = [number for number, each in enumerate(source.read_text().splitlines(), 1) if text in each]
     return number
 
 
@@ -69,18 +69,33 @@ class CrashPaths(SamplerCase):
                             self.assertEqual((frames[name]["found_by"], frames[name]["other_readings"]), ("position", []), name)
                         self.check_parse(frames["parse"])
 
+    def find_in_merged_calls(self, program):
+        self.crash("x", program)
+        frames = {frame["function"]: frame for frame in traced_frames(paths(self.file, "--program", program))}
+        text = run(TELLTALE, "paths", self.file, "--program", program, "--function", "find").stdout
+        return frames["find"]["file"], frames["find"]["line"], re.findall(r"(?m)^ +(\d+) .* <- here$", text)
+
+    def test_calls_that_the_optimiser_would_merge_keep_their_lines(self):
+        for release in RELEASES:
+            for level in ("-O1", "-O2", "-Os"):
+                with self.subTest(release=release, level=level):
+                    program = build(self.path("merged"), release, "--trace=pt.schema", "-silent", level, "-g", MERGED_CALLS)
+                    place = line("die(list);  // sum", MERGED_CALLS)
+                    self.assertEqual(self.find_in_merged_calls(program), (str(MERGED_CALLS), place, [str(place)]))
+
     def test_a_call_without_a_line(self):
-        """A merged call has neither line nor file: the frame has the line of the block before."""
-        source = SOURCE_DIR / "tests/programs/csi/cases/merged_calls.c"
-        line_before = next(number for number, text in enumerate(source.read_text().splitlines(), 1) if "if (sum > 5)" in text)
+        """A call that optimisers merged has neither line nor file: the frame has the line of the block before."""
         for release in RELEASES:
             with self.subTest(release=release):
-                program = build(self.path("merged"), release, "--trace=pt.schema", "-silent", "-O1", "-g", source)
-                self.crash("x", program)
-                frames = {frame["function"]: frame for frame in traced_frames(paths(self.file, "--program", program))}
-                self.assertEqual((frames["find"]["file"], frames["find"]["line"]), (str(source), line_before))
-                text = run(TELLTALE, "paths", self.file, "--program", program, "--function", "find").stdout
-                self.assertRegex(text, rf"(?m)^ +{line_before} +if \(sum > 5\) {{ +<- here$")
+                assembly = self.path("merged.s")
+                flags = ("--trace=pt.schema", "-silent", "-O1")
+                build(assembly, release, *flags, "-g", "-S", MERGED_CALLS)
+                text, changed = re.subn(rf"\.loc\t(\d+) {line('die(list);  // sum', MERGED_CALLS)} ", r".loc\t\1 0 ", assembly.read_text())
+                self.assertGreater(changed, 0)
+                assembly.write_text(text)
+                program = build(self.path("merged"), release, *flags, assembly)
+                place = line("if (sum > 5)", MERGED_CALLS)
+                self.assertEqual(self.find_in_merged_calls(program), (str(MERGED_CALLS), place, [str(place)]))
 
     def test_abort_and_a_sent_signal(self):
         for how, number in (("abort", signal.SIGABRT), ("kill", signal.SIGQUIT)):

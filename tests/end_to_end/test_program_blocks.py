@@ -103,7 +103,36 @@ class ProgramBlocks(SamplerCase):
                             self.assertEqual(self.line(functions, "in_both", "sink += 6;"), "yes")
                             self.assertEqual(self.line(functions, "in_both", "sink += 4;"), "maybe")
 
-    def test_lines_that_only_a_copy_has_that_did_not_run(self):
+    def lines_at_exit(self, release, *words, arguments=()):
+        """By number of the line: whether it ran before the program ended. And how many blocks may have."""
+        program = build(self.path("program"), release, "-silent", *words, CASES / "moved_lines.c")
+        file = self.path("paths")
+        file.unlink(missing_ok=True)
+        self.assertIn(run(program, *arguments, env={"TELLTALE_PATHS": str(file), "TELLTALE_PATHS_AT_EXIT": "1"}).returncode, (0, 1))
+        document = json.loads(run(TELLTALE, "coverage", file, "--program", program, "--json").stdout)
+        answers = {}
+        for line in (line for function in document["functions"] for line in function["lines"]):
+            answers.setdefault(line["line"], set()).add(line["ran"])
+        certain = {number: "yes" if "yes" in ran else "no" for number, ran in answers.items() if "yes" in ran or "maybe" not in ran}
+        return certain, sum(block["ran"] == "maybe" for function in document["functions"] for block in function["blocks"])
+
+    def test_lines_of_optimised_code(self):
+        """As without optimisation, although instructions were moved, merged and removed. (Some lines have none left.)"""
+        for release in RELEASES:
+            for arguments in ((), ("60",), ("2000",)):
+                exact, unknown = self.lines_at_exit(release, "--trace=bb.schema", "-csi-opt=0", arguments=arguments)
+                self.assertEqual(unknown, 0)
+                for level in ("-O1", "-O2", "-O3", "-Os"):
+                    for words in ((), ("-fsampler-scheme=branches,scalar-pairs",), ("-g",)):
+                        with self.subTest(release=release, arguments=arguments, level=level, words=words):
+                            lines, unknown = self.lines_at_exit(release, "--trace=bb.schema", level, *words, arguments=arguments)
+                            wrong = {line: ran for line, ran in lines.items() if line in exact and ran != exact[line]}
+                            self.assertEqual(wrong, {})
+                            if "branches" not in " ".join(words):
+                                self.assertEqual(unknown, 0)
+                                self.assertGreater(len(lines.keys() & exact.keys()), 0.75 * len(exact))
+
+    def test_lines_of_copies_of_a_function(self):
         source = CASES / "copies.c"
         text = source.read_text().splitlines()
         first, last = (number for number, line in enumerate(text, 1) if line.startswith("int pick") or line.startswith("static void never"))
@@ -114,7 +143,8 @@ class ProgramBlocks(SamplerCase):
                 answers = {}
                 for line in (line for function in functions.values() for line in function["lines"]):
                     answers.setdefault(line["line"], set()).add(line["ran"])
-                self.assertEqual(answers[text.index("}", first) + 1], {"maybe"})
+                # The copy in main ran it, without an instruction of its own: both results are known there.
+                self.assertEqual(answers[text.index("}", first) + 1], {"no", "yes"})
                 # Both copies have this one, and neither ran it.
                 crash_line = next(number for number, line in enumerate(text, 1) if "return *" in line)
                 self.assertEqual([number for number in answers if first <= number < last and answers[number] == {"no"}], [crash_line])

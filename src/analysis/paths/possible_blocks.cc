@@ -38,6 +38,10 @@ PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& e
   }
   find_stops();
   solve();
+  if (evidence.start_returned) {
+    find_returned_start();
+    solve();
+  }
   // What the only activation of a function did not run, the program did not run: then other calls
   // may be ruled out, and the next function on the stack may have a single activation, too.
   for (size_t round = 0; round < kMostRounds; ++round) {
@@ -250,6 +254,27 @@ void PossibleBlocks::exclude_other_ways(uint32_t function, std::vector<bool>& po
   }
 }
 
+void PossibleBlocks::set_only_activation(const ProgramEvidence::Frame& frame) {
+  const std::vector<Ran> ran = of_frame(frame);
+  std::vector<bool> possible(ran.size());
+  for (size_t block = 0; block < ran.size(); ++block) possible[block] = ran[block] != Ran::no;
+  exclude_other_ways(frame.function, possible);
+  only_[frame.function] = Only{.possible = std::move(possible), .stop = {}};
+}
+
+// Blocks that do not lead to a return did not run.
+void PossibleBlocks::find_returned_start() {
+  for (uint32_t f = 0; f < flow_.functions.size(); ++f) {
+    const ProgramFlow::Function& function = flow_.functions[f];
+    if (!function.is_start || function.is_open || function.is_taken || !callers_[f].empty())
+      continue;
+    ProgramEvidence::Frame at_end{.function = f};
+    for (uint32_t block = 0; block < function.blocks.size(); ++block)
+      if (function.blocks[block].returns) at_end.stopped_in.push_back(block);
+    if (!at_end.stopped_in.empty()) set_only_activation(at_end);
+  }
+}
+
 bool PossibleBlocks::find_only_activation(const ProgramEvidence::Stack& stack, size_t at) {
   const ProgramEvidence::Frame& frame = stack[at];
   const uint32_t f = frame.function;
@@ -261,11 +286,7 @@ bool PossibleBlocks::find_only_activation(const ProgramEvidence::Stack& stack, s
     const ProgramEvidence::Frame& caller = stack[at + 1];
     if (!only_[caller.function] || !calls_once(caller, f)) return false;
   }
-  const std::vector<Ran> ran = of_frame(frame);
-  std::vector<bool> possible(ran.size());
-  for (size_t block = 0; block < ran.size(); ++block) possible[block] = ran[block] != Ran::no;
-  exclude_other_ways(f, possible);
-  only_[f] = Only{.possible = std::move(possible), .stop = {}};
+  set_only_activation(frame);
   if (frame.call && frame.stopped_in.size() == 1 && passed_once(frame, frame.stopped_in[0]))
     only_[f]->stop = {frame.stopped_in[0], *frame.call};
   return true;

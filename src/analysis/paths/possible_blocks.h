@@ -42,6 +42,8 @@ class PossibleBlocks {
   [[nodiscard]] bool is_behind_stop(uint32_t function, uint32_t block, size_t call) const;
   [[nodiscard]] bool passed_once(const ProgramEvidence::Frame& frame, uint32_t block) const;
   void exclude_other_ways(uint32_t function, std::vector<bool>& possible) const;
+  void set_only_activation(const ProgramEvidence::Frame& frame);
+  void find_returned_start();
   bool find_only_activation(const ProgramEvidence::Stack& stack, size_t at);
   [[nodiscard]] bool calls_once(const ProgramEvidence::Frame& caller, uint32_t callee) const;
 

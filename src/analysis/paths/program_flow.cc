@@ -40,6 +40,8 @@ class CertainBlocks {
     for (uint32_t f = 0; f < evidence_.flags.size(); ++f) {
       for (uint32_t block = 0; block < evidence_.flags[f].size(); ++block) add_flags(f, block);
     }
+    for (uint32_t f = 0; evidence_.start_returned && f < flow_.functions.size(); ++f)
+      if (flow_.functions[f].is_start) returned_from(f);
     while (!pending_.empty() || !leaving_.empty()) {
       if (!leaving_.empty()) {
         const auto [function, block] = leaving_.back();

@@ -66,6 +66,8 @@ struct ProgramEvidence {
   std::vector<uint32_t> maybe_on_stack;
   // A call that was made has returned, unless a frame of `stacks` is in it or it became a jump.
   bool calls_return = false;
+  // Functions with `is_start` have returned: the program ends.
+  bool start_returned = false;
 };
 
 struct ProgramBlocks {

@@ -55,6 +55,19 @@ TEST(ProgramFlow, WhatComesAfterTheStopOfTheOnlyActivationDidNotRun) {
   EXPECT_EQ(ran.functions[4], Answers{kNo});
 }
 
+TEST(ProgramFlow, AProgramThatEndsMadeTheCallsThatAreOnEveryWayThroughMain) {
+  ProgramFlow flow = two_branches();
+  flow.functions[0].blocks[0].successors.push_back(5);
+  flow.functions[0].blocks.emplace_back();  // ends the program
+  ProgramEvidence evidence = evidence_of(flow, {});
+  EXPECT_EQ(blocks_of_program(flow, evidence).functions[4], Answers{kMaybe});
+  evidence.start_returned = true;
+  const auto ran = blocks_of_program(flow, evidence);
+  EXPECT_EQ(ran.functions[0], (Answers{kYes, kMaybe, kMaybe, kYes, kYes, kNo}));
+  EXPECT_EQ(ran.functions[2], Answers{kMaybe});
+  EXPECT_EQ(ran.functions[4], Answers{kYes});
+}
+
 TEST(ProgramFlow, PathsOfACallerTellWhichFunctionsWereCalled) {
   const ProgramFlow flow = two_branches();
   ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});
@@ -346,8 +359,10 @@ class Simulation {
   }
 
   void finish(std::vector<Activation>& stack) {
+    const bool is_start = stack.back().function == 0;
     stack.pop_back();
     has_returned_ = stack.empty();
+    start_returned_ = start_returned_ || (is_start && has_returned_);
     if (!stack.empty()) returned(stack.back());
   }
 
@@ -367,6 +382,7 @@ class Simulation {
 
   void find_evidence() {
     evidence_.calls_return = !unwinds_;
+    evidence_.start_returned = start_returned_ && random(2) == 0;
     evidence_.flags.resize(flow_.functions.size());
     for (uint32_t f = 0; f < flow_.functions.size(); ++f) {
       if (random(2) == 0) continue;
@@ -415,6 +431,7 @@ class Simulation {
   ProgramEvidence evidence_;
   std::vector<bool> taken_;    // by function: its address is known to calls through pointers
   bool has_returned_ = false;  // the outermost activation of the stack that ran last
+  bool start_returned_ = false;
   bool unwinds_ = false;
   bool jumps_ = false;
   bool is_sparse_ = false;  // many functions are called in one place

@@ -256,8 +256,9 @@ std::vector<uint32_t> FlowEvidence::blocks_with_call(uint32_t function, uint32_t
 }
 
 // Whether the frame of `callee` can follow the call: it is called, or what is called may have
-// become a jump to it.
-bool FlowEvidence::may_lead_to(const ProgramFlow::Call& call, uint32_t callee) const {
+// become a jump to it. No callee: a function of a library.
+bool FlowEvidence::may_lead_to(const ProgramFlow::Call& call,
+                               std::optional<uint32_t> callee) const {
   if (!call.is_known) return true;
   return std::ranges::any_of(call.callees, [&](uint32_t called) {
     const auto& blocks = functions_.flow().functions[called].blocks;
@@ -268,33 +269,55 @@ bool FlowEvidence::may_lead_to(const ProgramFlow::Call& call, uint32_t callee) c
 }
 
 // The call that the frame is in: the only one on its line after which the next frame can come.
-void FlowEvidence::find_call(const FramePaths& frame, const ProgramEvidence::Frame* inner,
+void FlowEvidence::find_call(const FramePaths& frame, const InnerFrame& inner,
                              ProgramEvidence::Frame& at) const {
-  if (inner == nullptr || frame.interrupted || at.stopped_in.size() != 1) return;
+  if ((!inner.function && inner.library_function.empty()) || frame.interrupted ||
+      at.stopped_in.size() != 1)
+    return;
   const auto& copies = functions_.functions()[at.function].copies;
   if (copies.size() != 1 || frame.innermost_line == 0) return;
   const auto& calls = functions_.flow().functions[at.function].blocks[at.stopped_in[0]].calls;
   std::optional<size_t> found;
+  std::string_view callee;
   size_t index = 0;
   for (const FlowRecord::Call& call : copies.front()->calls) {
     if (call.block != at.stopped_in[0]) continue;
     const size_t number = index++;
     if (call.line != frame.innermost_line && call.line != 0) continue;
-    if (!may_lead_to(calls[number], inner->function)) continue;
+    if (!may_lead_to(calls[number], inner.function)) continue;
     if (found) return;
     found = number;
+    callee = call.callee;
   }
-  if (!found || !calls[*found].is_known ||
-      calls[*found].callees != std::vector<uint32_t>{inner->function})
-    return;
-  at.call = found;
+  if (!found) return;
+  const bool fits = inner.function
+                        ? calls[*found].is_known &&
+                              calls[*found].callees == std::vector<uint32_t>{*inner.function}
+                        : !calls[*found].is_known && callee == inner.library_function;
+  if (fits) at.call = found;
 }
 
+namespace {
+
+// Whether the C library called exit() because `main` returned: no function of the program is
+// between exit() and _start.
+bool is_after_main(const std::vector<FramePaths>& frames) {
+  const auto end = std::ranges::find(frames, "exit", &FramePaths::linkage_name);
+  if (end == frames.end() || frames.back().linkage_name != "_start" ||
+      frames.back().module == end->module)
+    return false;
+  return std::all_of(end, frames.end() - 1,
+                     [&](const FramePaths& frame) { return frame.module == end->module; });
+}
+
+}  // namespace
+
 void FlowEvidence::add_thread(const ThreadPaths& thread) {
+  is_after_main_ = is_after_main_ || (thread.cut.empty() && is_after_main(thread.frames));
   ProgramEvidence::Stack stack;
   std::vector<size_t>& indices = frame_indices_.emplace_back();
   if (!thread.cut.empty() || thread.frames.empty()) is_cut_ = true;
-  bool is_next = false;      // the frame before this one in the stack is the last of `stack`
+  InnerFrame inner;          // the frame before this one
   bool has_inlined = false;  // functions without frames at the place of this frame
   for (const FramePaths& frame : thread.frames) {
     const bool has_paths = !frame.decoded.empty();
@@ -307,19 +330,22 @@ void FlowEvidence::add_thread(const ThreadPaths& thread) {
       continue;
     }
     if (!function) {
+      inner = {};
       for (const uint32_t f : functions_.find(frame.module, frame.linkage_name))
         evidence_.maybe_on_stack.push_back(f);
-      is_next = has_inlined = false;
+      if (functions_.find(frame.module, frame.linkage_name).empty())
+        inner.library_function = frame.linkage_name;
+      has_inlined = false;
       continue;
     }
     ProgramEvidence::Frame at{.function = *function};
     add_paths(frame, at);
     if (at.stopped_in.empty() && !frame.interrupted && !has_inlined && frame.innermost_line != 0)
       at.stopped_in = blocks_with_call(*function, frame.innermost_line);
-    find_call(frame, is_next && !has_inlined ? &stack.back() : nullptr, at);
+    find_call(frame, has_inlined ? InnerFrame() : inner, at);
+    inner = {.function = at.function, .library_function = {}};
     stack.push_back(std::move(at));
     indices.push_back(static_cast<size_t>(&frame - thread.frames.data()));
-    is_next = true;
     has_inlined = false;
   }
   evidence_.stacks.push_back(std::move(stack));
@@ -331,6 +357,16 @@ void FlowEvidence::add_stacks(const std::vector<ThreadPaths>& threads) {
 
 ProgramEvidence FlowEvidence::take(bool has_all_stacks) {
   evidence_.calls_return = has_all_stacks && !is_cut_ && functions_.calls_return();
+  // pthread_exit() of the last thread calls exit(), too; and a call of exit() may have become a
+  // jump, as which it leaves no frame of `main`.
+  const auto may_jump = [](const ProgramFlow::Block& block) {
+    return !block.calls.empty() && block.calls.back().may_jump;
+  };
+  evidence_.start_returned =
+      is_after_main_ && evidence_.calls_return &&
+      std::ranges::none_of(functions_.flow().functions, [&](const ProgramFlow::Function& function) {
+        return function.is_start && std::ranges::any_of(function.blocks, may_jump);
+      });
   return std::move(evidence_);
 }
 

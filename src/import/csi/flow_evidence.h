@@ -44,8 +44,14 @@ class FlowEvidence {
   void add_thread(const ThreadPaths& thread);
   [[nodiscard]] std::optional<uint32_t> function_of(const FramePaths& frame) const;
   void add_paths(const FramePaths& frame, ProgramEvidence::Frame& at) const;
-  [[nodiscard]] bool may_lead_to(const ProgramFlow::Call& call, uint32_t callee) const;
-  void find_call(const FramePaths& frame, const ProgramEvidence::Frame* inner,
+  // The function that a frame called. Neither: unknown, or there is none.
+  struct InnerFrame {
+    std::optional<uint32_t> function;   // of the program
+    std::string_view library_function;  // its symbol; it has no flow record
+  };
+  [[nodiscard]] bool may_lead_to(const ProgramFlow::Call& call,
+                                 std::optional<uint32_t> callee) const;
+  void find_call(const FramePaths& frame, const InnerFrame& inner,
                  ProgramEvidence::Frame& at) const;
   [[nodiscard]] std::vector<uint32_t> blocks_with_call(uint32_t function, uint32_t line) const;
   [[nodiscard]] std::optional<uint32_t> block_of(const PathGraph& graph, uint32_t function,
@@ -62,6 +68,7 @@ class FlowEvidence {
   ProgramEvidence evidence_;
   std::vector<std::vector<size_t>> frame_indices_;
   bool is_cut_ = false;
+  bool is_after_main_ = false;
 };
 
 }  // namespace telltale

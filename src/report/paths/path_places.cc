@@ -60,9 +60,14 @@ std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGra
 
 ShownPlaces shown_places(const FramePaths& frame, const PathGraph& graph,
                          std::span<const uint32_t> blocks, bool stopped, bool system_headers) {
-  const std::vector<PathGraph::Place> places = places_of(graph, blocks);
-  const std::optional<size_t> here =
-      stopped ? place_where_stopped(frame, graph, blocks) : std::nullopt;
+  std::vector<PathGraph::Place> places = places_of(graph, blocks);
+  std::optional<size_t> here = stopped ? place_where_stopped(frame, graph, blocks) : std::nullopt;
+  if (stopped && !here && frame.line != 0 && !blocks.empty()) {
+    // The optimiser moved the instruction there: what it is a part of may still follow.
+    here = places_of(graph, blocks.first(blocks.size() - 1)).size();
+    places.insert(places.begin() + static_cast<std::ptrdiff_t>(*here),
+                  PathGraph::Place{.scope = 0, .line = frame.line});
+  }
   ShownPlaces shown;
   for (size_t i = 0; i < places.size(); ++i) {
     const ShownPlaces::Shown one{places[i], here == i, here && i > *here};

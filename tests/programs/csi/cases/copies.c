@@ -1,4 +1,4 @@
-/* pick() is inlined into main, where its last line has no instruction; the function itself is not called. */
+/* pick() is inlined into main, where no instruction belongs to its last line; the function itself is not called. */
 #include <stdlib.h>
 struct node {
   struct node* next;

@@ -1,4 +1,4 @@
-/* Both calls become one, which has no line. */
+/* Optimisers would merge both calls into one, which has no line. */
 #include <stdlib.h>
 void die(void* memory);
 __attribute__((noinline)) int find(int* list, int count) {
@@ -6,7 +6,7 @@ __attribute__((noinline)) int find(int* list, int count) {
   for (int i = 0; i < count; i++)
     if (list[i] > 3) sum += list[i];
   if (sum > 5) {
-    die(list);
+    die(list);  // sum
     return 1;
   }
   if (count == 2) {

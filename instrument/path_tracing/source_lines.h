@@ -1,0 +1,46 @@
+// Which source lines run when a block of optimised code runs.
+//
+// The lines of a block's instructions do not tell: the optimiser computes values before a branch or
+// where they are used, and merges and removes instructions. Therefore each piece of straight code
+// gets a marker before optimisation, a call of `llvm.pseudoprobe`. LLVM copies markers with their
+// code, does not move them to other blocks, and does not count them as code. It removes those of
+// blocks that become unreachable, empty, or part of a `select`. Afterwards a block that runs has
+// run the lines of its markers, and of the pieces that dominated theirs.
+#pragma once
+
+#include <llvm/IR/Module.h>
+
+#include <vector>
+
+namespace telltale::instrument {
+
+struct SourceLine {
+  const llvm::DILocalScope* scope;
+  const llvm::DILocation* call;  // where the scope's function was inlined; null: it was not
+  unsigned line;                 // not 0
+};
+
+// Before optimisation: inserts the markers.
+void mark_source_lines(llvm::Module& module);
+
+// After optimisation: replaces the function's markers by lists of lines. A block that is copied
+// keeps its lists, blocks that are merged do not.
+void collect_source_lines(llvm::Function& function);
+
+// The lines that run in a block, in their order. Without `collect_source_lines`, or if it found no
+// marker, those of the block's instructions.
+std::vector<SourceLine> source_lines(const llvm::BasicBlock& block);
+
+// Lines that must have run before the block in the same activation, although no block that
+// dominates it has them: the optimiser removed their marker there, for example together with a
+// branch whose condition it knew.
+std::vector<SourceLine> lines_before(const llvm::BasicBlock& block);
+
+// Which is no code of its own: its line is that of `break`, `else` and the like, and not listed.
+bool is_unconditional_branch(const llvm::Instruction& instruction);
+bool is_line_marker(const llvm::Instruction& instruction);
+
+// Removes markers and lists: code generation needs neither.
+void remove_source_lines(llvm::Module& module);
+
+}  // namespace telltale::instrument
