@@ -48,7 +48,8 @@ void visit_locations(const llvm::Instruction& instruction, const Visit& visit) {
     visit(*instruction.getDebugLoc());
 }
 
-std::string place_lines(const std::vector<SourceLine>& source, std::uint64_t id, PathScopes& scopes,
+std::string place_lines(const char* keyword, std::uint64_t id,
+                        const std::vector<SourceLine>& source, PathScopes& scopes,
                         std::string& scope_text) {
   std::string lines;
   std::pair<std::size_t, unsigned> last;  // scope and line; no line is 0
@@ -58,7 +59,7 @@ std::string place_lines(const std::vector<SourceLine>& source, std::uint64_t id,
       lines += "\t" + std::to_string(place.first) + ":" + std::to_string(place.second);
     last = place;
   }
-  return lines.empty() ? "" : "lines\t" + std::to_string(id) + lines + "\n";
+  return lines.empty() ? "" : keyword + ("\t" + std::to_string(id)) + lines + "\n";
 }
 
 std::string place_of_function(const llvm::Function& function) {
@@ -155,8 +156,8 @@ std::string function_record_text(const TracedFunction& traced, const TraceOption
   std::string lines;
   for (const std::uint32_t node : numbered.print_order) {
     if (node != kExitNode)
-      lines += place_lines(source_lines(*traced.block_of_node[node]), traced.first_id + node,
-                           scopes, scope_text);
+      lines += place_lines("lines", traced.first_id + node,
+                           source_lines(*traced.block_of_node[node]), scopes, scope_text);
   }
   text += scope_text + lines;
   if (traced.sets_late) text += "flag\tlate\n";
@@ -188,7 +189,8 @@ std::string scope_and_line_text(const llvm::Function& function,
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     std::vector<SourceLine> of_block = lines_before(*blocks[i]);
     llvm::append_range(of_block, source_lines(*blocks[i]));
-    lines += place_lines(of_block, i, scopes, scope_text);
+    lines += place_lines("lines", i, of_block, scopes, scope_text);
+    lines += place_lines("lost", i, lines_lost_behind(*blocks[i]), scopes, scope_text);
   }
   return place_of_function(function) + scope_text + lines;
 }

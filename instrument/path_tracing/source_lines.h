@@ -36,6 +36,10 @@ std::vector<SourceLine> source_lines(const llvm::BasicBlock& block);
 // branch whose condition it knew.
 std::vector<SourceLine> lines_before(const llvm::BasicBlock& block);
 
+// Lines that may have run behind the block, although no block there has them: their marker is lost,
+// with a branch of which both ways became one, or with a copy of it.
+std::vector<SourceLine> lines_lost_behind(const llvm::BasicBlock& block);
+
 // Which is no code of its own: its line is that of `break`, `else` and the like, and not listed.
 bool is_unconditional_branch(const llvm::Instruction& instruction);
 bool is_line_marker(const llvm::Instruction& instruction);

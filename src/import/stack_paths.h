@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -60,6 +61,9 @@ struct FramePaths {
     bool may_have_stopped = false;  // the call may be in it
   };
   std::vector<Block> blocks;
+  // Lines, by file and number, that this call may have run although no block in `blocks` that may
+  // have run has them: the optimiser left no trace of them.
+  std::set<std::pair<std::string, uint32_t>> lost_lines;
 };
 
 struct ThreadPaths {

@@ -204,6 +204,7 @@ bool read_flow_line(const std::vector<std::string>& fields, FlowRecord& flow) {
   if (fields[0] == "scope" && number && fields.size() >= 4)
     flow.scopes.push_back({.number = *number, .file = fields[2], .function = fields[3]});
   if (fields[0] == "lines" && number) read_lines(fields, *number, flow.lines);
+  if (fields[0] == "lost" && number) read_lines(fields, *number, flow.lost_lines);
   return true;
 }
 
@@ -214,7 +215,8 @@ bool is_consistent(const FlowRecord& flow) {
   });
   return count != 0 && blocks &&
          std::ranges::all_of(flow.calls, [&](const auto& call) { return call.block < count; }) &&
-         std::ranges::all_of(flow.lines, [&](const auto& line) { return line.block < count; });
+         std::ranges::all_of(flow.lines, [&](const auto& line) { return line.block < count; }) &&
+         std::ranges::all_of(flow.lost_lines, [&](const auto& line) { return line.block < count; });
 }
 
 std::string_view text_of(Cursor& in) {

@@ -139,6 +139,8 @@ struct FlowRecord {
   std::vector<Take> takes;  // functions of which a block takes the address
   std::vector<PathScope> scopes;
   std::vector<PathFunctionRecord::BlockLine> lines;  // by index of the block
+  // Lines that may have run behind the block, although none of the next blocks has them.
+  std::vector<PathFunctionRecord::BlockLine> lost_lines;
 };
 
 // What a translation unit does before `main`.

@@ -15,12 +15,15 @@ namespace {
 
 using csi::FlowRecord;
 
-// File and line of the places of each block.
-std::vector<std::vector<std::pair<std::string, uint32_t>>> lines_of(const FlowRecord& record) {
+using BlockLines = std::vector<csi::PathFunctionRecord::BlockLine>;
+
+// File and line of the places of each block. `places`: those of the record, or those that are lost.
+std::vector<std::vector<std::pair<std::string, uint32_t>>> lines_of(const FlowRecord& record,
+                                                                    const BlockLines& places) {
   std::map<uint32_t, const std::string*> files;
   for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, &scope.file);
   std::vector<std::vector<std::pair<std::string, uint32_t>>> blocks(record.blocks.size());
-  for (const auto& [block, scope, line] : record.lines) {
+  for (const auto& [block, scope, line] : places) {
     const auto file = files.find(scope);
     if (file == files.end() || line == 0) continue;
     auto& lines = blocks[block];
@@ -36,7 +39,7 @@ std::optional<uint64_t> id_of(const FlowRecord::Block& block) {
 
 std::vector<FunctionCoverage::Block> blocks_of(const FlowRecord& record,
                                                const std::vector<Ran>& ran) {
-  auto lines = lines_of(record);
+  auto lines = lines_of(record, record.lines);
   std::vector<FunctionCoverage::Block> blocks(ran.size());
   for (size_t i = 0; i < ran.size(); ++i)
     blocks[i] = {.id = id_of(record.blocks[i]), .lines = std::move(lines[i]), .ran = ran[i]};
@@ -67,6 +70,18 @@ void add_answers(const std::vector<FunctionCoverage::Block>& blocks, bool is_fir
     if (!is_new) known->second = any_of(known->second, ran);
   }
   answers.blocks.insert(answers.blocks.end(), blocks.begin(), blocks.end());
+}
+
+// Adds lines that may have run though no block with them did to `lost`.
+void add_lost_lines(const FlowRecord& record, const std::vector<Ran>& ran,
+                    FunctionCoverage& answers, std::set<LinesOfCopies::Line>& lost) {
+  const auto lines = lines_of(record, record.lost_lines);
+  for (size_t block = 0; block < lines.size(); ++block) {
+    for (const auto& place : lines[block]) {
+      answers.lines.try_emplace(place, Ran::no);
+      if (ran[block] != Ran::no) lost.insert(place);
+    }
+  }
 }
 
 // Both are right.
@@ -125,7 +140,7 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
       const ProgramEvidence::Frame& told = known.stacks[stack][at];
       FramePaths& frame = threads[stack].frames[evidence.frame_indices()[stack][at]];
       const FlowRecord& record = record_of(functions.functions()[told.function], frame, modules);
-      auto lines = lines_of(record);
+      auto lines = lines_of(record, record.lines);
       for (uint32_t block = 0; block < lines.size(); ++block) {
         const auto& stops = told.stopped_in;
         frame.blocks.push_back(
@@ -134,6 +149,10 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
              .ran = answers[stack][at][block],
              .may_have_stopped = stops.empty() || std::ranges::find(stops, block) != stops.end()});
       }
+      const auto lost = lines_of(record, record.lost_lines);
+      for (size_t block = 0; block < lost.size(); ++block)
+        if (answers[stack][at][block] != Ran::no)
+          frame.lost_lines.insert(lost[block].begin(), lost[block].end());
     }
   }
 }
@@ -154,12 +173,14 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
   using Key = std::tuple<std::string, std::string, std::string>;  // module, symbol, file
   std::map<Key, FunctionCoverage> answers;
   LinesOfCopies lines;
+  std::set<LinesOfCopies::Line> uncertain;
   for (size_t f = 0; f < flow.functions().size(); ++f) {
     const FlowFunction& function = flow.functions()[f];
     FunctionCoverage& of = answers[{function.module, function.symbol, function.file}];
     const bool is_first = of.blocks.empty();
     lines.add(*function.copies.front(), ran.functions[f]);
     add_answers(blocks_of(*function.copies.front(), ran.functions[f]), is_first, of);
+    add_lost_lines(*function.copies.front(), ran.functions[f], of, uncertain);
     of.function = demangle(function.symbol);
     of.linkage_name = function.symbol;
     of.file = function.file;
@@ -174,7 +195,8 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     answers.erase(found);
   }
   for (auto& [key, function] : answers) functions.push_back(std::move(function));
-  return lines.uncertain();
+  uncertain.merge(lines.uncertain());
+  return uncertain;
 }
 
 }  // namespace telltale

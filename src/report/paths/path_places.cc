@@ -95,6 +95,13 @@ std::vector<Ran> blocks_ran(const FramePaths& frame, const FramePaths::Decoded& 
   return ran;
 }
 
+Ran place_ran(const FramePaths& frame, const PathGraph& graph, const PathGraph::Place& place,
+              Ran block) {
+  if (block != Ran::no || place.scope >= graph.scopes.size()) return block;
+  return frame.lost_lines.contains({graph.scopes[place.scope].file, place.line}) ? Ran::maybe
+                                                                                 : Ran::no;
+}
+
 std::map<std::pair<std::string, uint32_t>, Ran> lines_ran(const FramePaths& frame) {
   std::map<std::pair<std::string, uint32_t>, Ran> lines;
   for (const FramePaths::Block& block : frame.blocks) {
@@ -105,6 +112,10 @@ std::map<std::pair<std::string, uint32_t>, Ran> lines_ran(const FramePaths& fram
       if (!is_new) known->second = any_of(known->second, ran);
       is_behind = is_behind || (block.may_have_stopped && place.second == frame.innermost_line);
     }
+  }
+  for (const auto& place : frame.lost_lines) {
+    const auto [known, is_new] = lines.try_emplace(place, Ran::maybe);
+    if (known->second == Ran::no) known->second = Ran::maybe;
   }
   for (const auto& [place, ran] : frame.lines) {
     const auto [known, is_new] = lines.try_emplace(place, ran);

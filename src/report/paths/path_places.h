@@ -47,6 +47,10 @@ ShownPlaces shown_places(const FramePaths& frame, const PathGraph& graph,
 // What the call ran, by node of the graph: by its paths, and by FramePaths::blocks.
 std::vector<Ran> blocks_ran(const FramePaths& frame, const FramePaths::Decoded& decoded);
 
+// The answer for a place of a block with this answer.
+Ran place_ran(const FramePaths& frame, const PathGraph& graph, const PathGraph::Place& place,
+              Ran block);
+
 // The same by file and line, of a frame without paths: by its blocks, and by FramePaths::lines. Of
 // the block that it stopped in, lines after that place may not have run.
 std::map<std::pair<std::string, uint32_t>, Ran> lines_ran(const FramePaths& frame);

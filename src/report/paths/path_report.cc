@@ -145,8 +145,9 @@ class TextWriter {
     for (uint32_t node = 0; node < ran.size(); ++node) {
       for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1))) {
         if (place.scope != 0) continue;
-        const auto [known, is_new] = lines.try_emplace(place.line, ran[node]);
-        if (!is_new) known->second = any_of(known->second, ran[node]);
+        const Ran its = place_ran(frame, graph, place, ran[node]);
+        const auto [known, is_new] = lines.try_emplace(place.line, its);
+        if (!is_new) known->second = any_of(known->second, its);
       }
     }
     // Flags of coverage in the frame know what older paths ran.

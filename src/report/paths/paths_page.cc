@@ -179,8 +179,9 @@ class StepsWriter {
       for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1))) {
         const size_t source =
             sources_.use(file_of(frame, graph, place), frame.directory, place.line);
-        const auto [known, is_new] = lines.try_emplace({source, place.line}, ran[node]);
-        if (!is_new) known->second = any_of(known->second, ran[node]);
+        const Ran its = place_ran(frame, graph, place, ran[node]);
+        const auto [known, is_new] = lines.try_emplace({source, place.line}, its);
+        if (!is_new) known->second = any_of(known->second, its);
       }
     }
     write_lines("not_run", Ran::no, lines);
