@@ -158,9 +158,11 @@ inline constexpr uint32_t kInfo = 0x00ff;
 inline constexpr uint32_t kHasInfo = 0x0100;
 inline constexpr uint32_t kInfoEnd = 0x0200;
 inline constexpr size_t kInfoBytes = 16;
-// Only for telltale_st_hit_slow_v1: the checkpoint took a slot that it cannot use.
+// Only for telltale_st_hit_slow_v1, times `unused_slots`.
 inline constexpr uint32_t kTookSlot = 0x1'0000;
 inline constexpr size_t kSlotBytes = 32;
+// As many as the largest chunk of a ring has.
+inline constexpr uint32_t kSlotNumbers = 2048;
 
 // Where a thread writes. Only that thread changes it, except `limit`.
 struct alignas(64) Thread {
@@ -183,7 +185,7 @@ TELLTALE_ST_API void telltale_st_hit_v1(Site* site, uint32_t flags);  // does al
 TELLTALE_ST_API void telltale_st_hit_slow_v1(Site* site,
                                              uint32_t flags);  // the slow path
 TELLTALE_ST_API void telltale_st_value_v1(Site* site, const char* text, size_t bytes);
-// The slow path of the inlined code; `slots`: how many it took and cannot use.
+// The slow path of the inlined code; `slots`: `unused_slots`, or 0.
 TELLTALE_ST_API void telltale_st_value_slow_v1(Site* site, const char* text, size_t bytes,
                                                uint32_t slots);
 extern "C" {
@@ -203,6 +205,12 @@ inline uint64_t fetch_add_local(uint64_t& number, uint64_t add) noexcept {
 #else
   return __atomic_fetch_add(&number, add, __ATOMIC_RELAXED);
 #endif
+}
+
+// Replaces a number of this thread in the same way. Returns the previous value.
+inline uint64_t exchange_local(uint64_t& number, uint64_t value) noexcept {
+  // The processor makes this one atomic for other threads, too.
+  return __atomic_exchange_n(&number, value, __ATOMIC_RELAXED);
 }
 
 // The same, without the value before.
@@ -237,7 +245,8 @@ inline uint64_t read_counter() noexcept {
 #endif
 }
 
-// Slots that were taken, and the common fields of their records. `slot` 0: they cannot be used.
+// Slots that were taken, and the common fields of their records. `slot` 0: they cannot be used, and
+// `sequence` is their address.
 struct Taken {
   uint64_t slot;
   uint64_t sequence;
@@ -256,7 +265,7 @@ inline Taken take_slots(Thread& thread, uint64_t bytes, uint32_t flags) noexcept
   if (__builtin_expect(slot + (bytes - kSlotBytes) >= limit ||
                            limit != __atomic_load_n(&thread.limit, __ATOMIC_RELAXED),
                        0)) {
-    return {0, 0, 0, 0};
+    return {0, slot, 0, 0};
   }
   if (slot == 0) __builtin_unreachable();
   const uint64_t since = sequence - when;
@@ -274,6 +283,11 @@ inline Taken take_slots(Thread& thread, uint64_t bytes, uint32_t flags) noexcept
   return {slot, sequence, when, flags};
 }
 
+// Tells the slow path which 1 or 2 slots a checkpoint took and cannot use.
+inline uint32_t unused_slots(uint64_t address, uint32_t count) noexcept {
+  return count | static_cast<uint32_t>(address / kSlotBytes % kSlotNumbers) << 2;
+}
+
 inline void hit(Site& site, uint32_t flags) noexcept {
   const uint32_t cycle = __atomic_load_n(&telltale_st_control_v1.cycle, __ATOMIC_RELAXED);
   if (__builtin_expect(__atomic_load_n(&site.cycle, __ATOMIC_ACQUIRE) != cycle, 0)) {
@@ -282,7 +296,7 @@ inline void hit(Site& site, uint32_t flags) noexcept {
   Thread& thread = *telltale_st_thread_v1;
   const Taken taken = take_slots(thread, kSlotBytes, flags);
   if (__builtin_expect(taken.slot == 0, 0))
-    return telltale_st_hit_slow_v1(&site, flags | kTookSlot);
+    return telltale_st_hit_slow_v1(&site, flags | kTookSlot * unused_slots(taken.sequence, 1));
   store_slot(taken.slot, thread.head | taken.flags, taken.sequence, taken.when,
              thread.tid | __atomic_load_n(&site.index, __ATOMIC_RELAXED));
 #ifdef TELLTALE_ST_TSAN
@@ -314,7 +328,8 @@ inline void hit_short_text(Site& site, ShortText text) noexcept {
   Thread& thread = *telltale_st_thread_v1;
   // g++ would keep a Taken in memory across the addition below.
   const auto [slot, sequence, when, flags] = take_slots(thread, 2 * kSlotBytes, kHasInfo);
-  if (__builtin_expect(slot == 0, 0)) return hit_short_text_slowly(site, text, 2);
+  if (__builtin_expect(slot == 0, 0))
+    return hit_short_text_slowly(site, text, unused_slots(sequence, 2));
   // Before the slots are committed: a chunk whose slots are all committed has counted them.
   add_local(thread.texts, 1);
   // The text first, so that no record is visible without it.

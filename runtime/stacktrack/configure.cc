@@ -121,8 +121,13 @@ int plan_sink(Sink& sink, const detail::OpenRequest& request) {
   return 0;
 }
 
-// The loss counts as logged variables, because the classic layout has no record for them.
+// The loss counts as logged variables, because the classic layout has no record for them. They may
+// take a file beyond its limit.
 void post_classic_losses(Sink& sink, Store* store) {
+  if (store != nullptr) {
+    __atomic_store_n(&store->most_bytes, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&store->full_until, 0, __ATOMIC_RELAXED);
+  }
   static const char* const kNames[] = {"",
                                        "telltale.lost.no_space",
                                        "telltale.lost.overwritten",
@@ -206,6 +211,7 @@ __attribute__((destructor)) void refine_at_exit() {
     if (!is_open(sink) || store == nullptr) continue;
     refine_frequency(store);
     tell_cut_events(*store, *store);
+    if (layout_of(sink) == Layout::classic) post_classic_losses(sink, store);
   }
 }
 

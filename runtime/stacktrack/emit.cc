@@ -4,6 +4,7 @@
 
 #include "emit.h"
 
+#include <cerrno>
 #include <cstring>
 #include <utility>
 
@@ -55,56 +56,70 @@ struct Event {
   uint16_t stream;
 };
 
-uint8_t* take(Stream& stream, size_t count) {
-  const size_t bytes = count * slot_bytes(stream.layout);
-  const uint64_t at = stream.next;
-  if (stream.limit == 0 || at + bytes > stream.limit) return nullptr;
-  stream.next = at + bytes;
-  return reinterpret_cast<uint8_t*>(at);
-}
-
 void drop_chunk(Stream& stream) {
   if (stream.limit == 0) return;
   const uint64_t end = stream.next < stream.limit ? stream.next : stream.limit;
   stream.limit = 0;
   looking_back = true;
   finish_chunk(stream.ring, stream.layout, stream.chunk, reinterpret_cast<const uint8_t*>(end),
-               static_cast<uint32_t>(stream.others));
+               static_cast<uint32_t>(stream.others), stream.known);
   looking_back = false;
+  stream.finished = stream.ring != nullptr ? stream.chunk : Chunk{};
   stream.chunk = {};
 }
 
-// Returns the slots that were taken last, some of which may be past the end, unless one contains a
-// record: then a signal handler ran in between and took them. An empty slot would keep its chunk
-// from being unmapped.
-void give_back_slots(Stream& stream, uint32_t count) {
+// Slots that a signal handler's events made unusable for the event that it interrupted would stay
+// empty, and keep their chunk from being unmapped or reused. They are in the chunk that the thread
+// has, or in the one that the handler finished; `number` is that of the first.
+void fill_unused_slots(Node& node, Stream& stream, uint64_t number, uint32_t count) {
+  const uint64_t base = reinterpret_cast<uintptr_t>(stream.chunk.base);
+  const uint64_t finished = reinterpret_cast<uintptr_t>(stream.finished.base);
+  for (uint32_t i = 0; i < count; ++i, ++number) {
+    // The last one with this number that was taken.
+    const uint64_t behind = (stream.next / detail::kSlotBytes - number) % detail::kSlotNumbers;
+    const uint64_t slot = stream.next - behind * detail::kSlotBytes;
+    if (stream.layout == Layout::wide && behind != 0 && slot >= base && slot < stream.limit)
+      fill_slot(reinterpret_cast<uint8_t*>(slot), settings.pid, node.tid32, node.number);
+    if (stream.ring != nullptr && finished != 0)
+      fill_finished_slot(*stream.ring, stream.finished,
+                         (number - finished / detail::kSlotBytes) % detail::kSlotNumbers,
+                         node.tid32, node.number);
+  }
+}
+
+// Returns the slots that were taken last, some of which may be past the end, unless a signal handler
+// ran in between and took others. An empty slot would keep its chunk from being unmapped.
+void give_back_slots(Node& node, Stream& stream, uint32_t taken) {
+  const uint32_t count = taken % 4;
+  const uint32_t number = taken / 4;
   const uint64_t first = stream.next - uint64_t{count} * detail::kSlotBytes;
-  const bool is_inside =
-      first >= reinterpret_cast<uintptr_t>(stream.chunk.base) && first < stream.limit;
-  if (!is_inside) return;
-  const uint64_t end = stream.next < stream.limit ? stream.next : stream.limit;
   looking_back = true;
-  bool empty = true;
-  for (uint64_t slot = first; slot < end; slot += detail::kSlotBytes) {
-    const auto* const word = reinterpret_cast<const uint64_t*>(slot);
-    empty = empty && __atomic_load_n(word, __ATOMIC_RELAXED) == 0;
+  if (first / detail::kSlotBytes % detail::kSlotNumbers != number) {
+    fill_unused_slots(node, stream, number, count);
+  } else if (first >= reinterpret_cast<uintptr_t>(stream.chunk.base) && first < stream.limit) {
+    stream.next = first;
   }
   looking_back = false;
-  if (empty) stream.next = first;
 }
+
+// An address behind all slots.
+constexpr uint64_t kNoSlots = UINT64_MAX / 2;
 
 // The inlined code must not touch the node while the library works on it: signal handlers then take
 // the slow path, and are nested. `taken`: slots that the inlined code took and cannot use, for
 // which it called the slow path.
 void pull(Node& node, uint32_t generation, uint32_t taken) {
+  // First of all the slots end: what a signal handler adds before the limit is 0 are not slots.
+  const uint64_t next = detail::exchange_local(node.next, kNoSlots);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(&node.limit, 0, __ATOMIC_RELAXED);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   if (node.fast != 0) {
     Stream& stream = node.streams[node.fast - 1];
-    stream.next = node.next;
-    node.sequence = node.base + node.next / detail::kSlotBytes - 1;
+    stream.next = next;
+    node.sequence = node.base + next / detail::kSlotBytes - 1;
     stream.others += std::exchange(node.texts, 0);
-    if (taken != 0) give_back_slots(stream, taken);
+    if (taken != 0) give_back_slots(node, stream, taken);
   }
   node.fast = 0;
   if (node.generation == generation) return;
@@ -124,7 +139,6 @@ void push(Node& node, uint32_t generation, uint32_t cycle) {
     return;
   const Stream& stream = node.streams[fast - 1];
   if (stream.limit == 0) return;
-  node.next = stream.next;
   // Within a chunk it never decreases: an interrupted event may use it for a slot that it has
   // already taken.
   const uint64_t base = node.sequence + 1 - stream.next / detail::kSlotBytes;
@@ -133,6 +147,9 @@ void push(Node& node, uint32_t generation, uint32_t cycle) {
   node.fast = fast;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   __atomic_store_n(&node.limit, stream.limit, __ATOMIC_SEQ_CST);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST);
+  // Last: until now signal handlers find no slots.
+  __atomic_store_n(&node.next, stream.next, __ATOMIC_RELAXED);
   if (__atomic_load_n(&settings.generation, __ATOMIC_SEQ_CST) != generation) {
     __atomic_store_n(&node.limit, 0, __ATOMIC_RELAXED);
   }
@@ -146,7 +163,7 @@ Node* attach() {
   if (inherited) pull(*node, 0, 0);
   for (Stream& stream : node->streams) {
     if (!inherited || stream.limit == 0 || stream.layout != Layout::wide) continue;
-    uint8_t* const slot = take(stream, 1);
+    uint8_t* const slot = take_slots(stream, 1);
     if (slot == nullptr) {
       drop_chunk(stream);
       continue;
@@ -231,6 +248,30 @@ void count_wiped(Store& store, Stream& stream) {
   stream.wiped += bytes / slot_bytes(stream.layout) - stream.others;
 }
 
+// Ends chunks of a ring that ended threads have left, so that they can be overwritten. False: there
+// is none.
+bool reclaim_chunks(Store& ring, const Node& own) {
+  constexpr uint64_t kTriesPerSecond = 100;
+  constexpr uint32_t kMostChunks = 16;
+  const uint64_t now = Clock::ticks();
+  if (__atomic_load_n(&ring.reclaim_after, __ATOMIC_RELAXED) > now) return false;
+  uint32_t reclaimed = 0;
+  Threads::for_each_ended(settings.pid, own.tid32, [&](Node& node) {
+    if (&node == &own) return true;
+    pull(node, node.generation, 0);
+    for (Stream& stream : node.streams) {
+      if (stream.limit == 0 || stream.ring != &ring) continue;
+      drop_chunk(stream);
+      ++reclaimed;
+    }
+    return reclaimed < kMostChunks;
+  });
+  if (reclaimed == 0)
+    __atomic_store_n(&ring.reclaim_after, now + Clock::frequency() / kTriesPerSecond,
+                     __ATOMIC_RELAXED);
+  return reclaimed != 0;
+}
+
 // Makes sure that the thread has `count` slots in this sink. False: there is no space, and the file
 // cannot be rotated; `again`: the set of open sinks has changed.
 bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t count, bool* again) {
@@ -244,7 +285,9 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
   Chunk chunk;
   uint64_t overwritten = 0;
   const uint64_t size = next_size(store, stream.wanted, count);
-  const int error = take_chunk(store, size, &chunk, &overwritten);
+  int error = take_chunk(store, size, &chunk, &overwritten);
+  if (error == -ENOSPC && store.chunk_bytes != 0 && reclaim_chunks(store, node))
+    error = take_chunk(store, size, &chunk, &overwritten);
   lose(sink, &store, LostReason::overwritten, overwritten);
   if (error == -EFBIG) {
     *again = rotate(sink, store) || wait_for_rotation(sink, store);
@@ -258,15 +301,17 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
             0,
             0,
             0,
+            0,
             store.id,
             store.layout,
             stream.wiped,
-            false};
+            false,
+            stream.finished};
   stream.wanted = size >= kLargestChunk / 4 ? kLargestChunk : size * 4;
   stream.limit = stream.next + chunk.bytes;
   if (store.layout == Layout::wide) {
-    store_stream(take(stream, 1), store.pid, node.tid32, node.number, chunk.bytes);
-    stream.others = 1;
+    store_stream(take_slots(stream, 1), store.pid, node.tid32, node.number, chunk.bytes);
+    stream.others = stream.known = 1;
   }
   refine_frequency_now_and_then(&store);
   return true;
@@ -309,8 +354,8 @@ void record(Sink& sink, Store* store, Node* node, Stream* stream, const Event& e
   }
   const size_t count = 1 + info_records(event.bytes);
   const bool own = stream != nullptr && stream->store == store->id;
-  uint8_t* slots = own ? take(*stream, count) : nullptr;
-  if (slots == nullptr && stream == nullptr) slots = take_shared_slots(*store, count);
+  uint8_t* slots = own ? take_slots(*stream, count) : nullptr;
+  if (slots == nullptr && stream == nullptr) slots = take_event_slots(*store, count);
   if (slots == nullptr) return lose(sink, store, LostReason::no_space, 1);
   if (own) stream->others += count - 1;
   store_group(store->layout, slots, head, payload, event.text, event.bytes);
@@ -343,7 +388,7 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
                     static_cast<uint16_t>(node != nullptr ? node->number : 0)};
   if (__atomic_load_n(&site->cycle, __ATOMIC_ACQUIRE) != view.cycle)
     post_context(*site, view, event.moment.sequence);
-  if (own != nullptr) post_thread_name(*own, view, event.moment.sequence);
+  if (own != nullptr) post_thread_name(*own, view, event.moment.sequence, count);
   for (int i = 0; i < kMaxSinks; ++i) {
     if (!view.open[i]) continue;
     Sink& sink = settings.sinks[i];

@@ -7,8 +7,11 @@
 namespace telltale::st {
 namespace {
 
-// A full one's state is kFull plus the number of events in it.
-enum ChunkState : uint32_t { kFree, kFilling, kPinned, kFull };
+static_assert(kSharedChunk / detail::kSlotBytes == detail::kSlotNumbers);  // of a ring's chunk
+
+// A full one's state is kFull plus the number of events in it. That of one with an event that a
+// signal handler has interrupted is kUncommitted plus the number of its slots.
+enum ChunkState : uint32_t { kFree, kFilling, kPinned, kFull, kUncommitted = 1U << 31 };
 
 uint64_t round_up(uint64_t number, uint64_t step) { return (number + step - 1) / step * step; }
 
@@ -128,6 +131,21 @@ void clear_chunk(const Chunk& chunk) {
   __atomic_thread_fence(__ATOMIC_RELEASE);
 }
 
+// Sets the state of a ring's chunk.
+void set_state(const Store& ring, const Chunk& chunk, uint32_t state) {
+  const uint64_t index = static_cast<uint64_t>(chunk.base - ring.ring.base) / ring.chunk_bytes;
+  __atomic_store_n(ring.chunk_states + index, state, __ATOMIC_RELEASE);
+}
+
+// Of a chunk that nobody fills: how many events it has. False: one is not committed yet.
+bool count_finished(const Chunk& chunk, uint32_t state, uint64_t* events) {
+  *events = state - kFull;
+  if (state < kUncommitted) return true;
+  const uint8_t* const end = chunk.base + uint64_t{state - kUncommitted} * detail::kSlotBytes;
+  *events = count_events(chunk.base, end);
+  return all_committed(Layout::wide, chunk.base, end);
+}
+
 int take_from_ring(Store& store, ChunkState state, Chunk* chunk, uint64_t* overwritten) {
   for (uint64_t attempt = 0; attempt < store.chunk_count; ++attempt) {
     const uint64_t index = __atomic_fetch_add(&store.turn, 1, __ATOMIC_RELAXED) % store.chunk_count;
@@ -140,7 +158,12 @@ int take_from_ring(Store& store, ChunkState state, Chunk* chunk, uint64_t* overw
     chunk->base = store.ring.base + index * store.chunk_bytes;
     chunk->bytes = store.chunk_bytes;
     if (before >= kFull) {
-      *overwritten += before - kFull;
+      uint64_t events = 0;
+      if (!count_finished(*chunk, before, &events)) {
+        __atomic_store_n(place, before, __ATOMIC_RELEASE);
+        continue;
+      }
+      *overwritten += events;
       clear_chunk(*chunk);
     }
     __atomic_store_n(place, state, __ATOMIC_RELAXED);
@@ -149,12 +172,13 @@ int take_from_ring(Store& store, ChunkState state, Chunk* chunk, uint64_t* overw
   return -ENOSPC;
 }
 
-bool fill_shared(Store& store, uint64_t bytes, SharedChunk* shared) {
+// `state`: of a ring's chunk.
+bool fill_shared(Store& store, uint64_t bytes, ChunkState state, SharedChunk* shared) {
   if (__atomic_load_n(&store.full_until, __ATOMIC_RELAXED) > Clock::ticks()) return false;
   uint64_t overwritten = 0;
   const int error = store.chunk_bytes == 0
                         ? take_from_file(store, bytes, &shared->chunk)
-                        : take_from_ring(store, kPinned, &shared->chunk, &overwritten);
+                        : take_from_ring(store, state, &shared->chunk, &overwritten);
   if (overwritten != 0 && store.lost[2] != nullptr)
     __atomic_fetch_add(store.lost[2], overwritten, __ATOMIC_RELAXED);
   if (error != 0) return false;
@@ -221,7 +245,7 @@ Store* make_store(Layout layout, const char* path, uint64_t ring_bytes, uint64_t
   if (*error == 0) {
     store->shared = &store->first_shared;
     if (!fill_shared(*store, layout == Layout::wide ? kSharedChunk / 4 : kClassicChunk,
-                     store->shared))
+                     kPinned, store->shared))
       *error = -ENOSPC;
   }
   if (file >= 0) {
@@ -237,6 +261,7 @@ Store* make_store(Layout layout, const char* path, uint64_t ring_bytes, uint64_t
 void retire_store(Store* store) {
   if (__atomic_load_n(&store->cut, __ATOMIC_RELAXED) != 0) return keep_cut_store(store);
   retire_shared(*store, store->shared);
+  if (store->interrupting != nullptr) retire_shared(*store, store->interrupting);
   const bool stays = store->chunk_bytes != 0;
   const Chunk& first = store->first_shared.chunk;
   store->retired = {nullptr,
@@ -294,42 +319,84 @@ void tell_cut_events(Store& from, const Store& to) {
 }
 
 void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t* end,
-                  uint32_t others) {
-  if (!all_committed(layout, chunk.base, end)) return;
-  if (ring == nullptr) return unmap(chunk.base, chunk.bytes);
-  // More than its STREAM record: an interrupted thread may have counted text in the next chunk.
-  const uint32_t events = others > 1 ? count_events(chunk.base, end)
-                                     : static_cast<uint32_t>(end - chunk.base) /
-                                               static_cast<uint32_t>(detail::kSlotBytes) -
-                                           others;
-  const uint64_t index = static_cast<uint64_t>(chunk.base - ring->ring.base) / ring->chunk_bytes;
-  __atomic_store_n(ring->chunk_states + index, kFull + events, __ATOMIC_RELEASE);
+                  uint32_t others, uint32_t known) {
+  const bool committed = all_committed(layout, chunk.base, end);
+  if (ring == nullptr) {
+    if (committed) unmap(chunk.base, chunk.bytes);
+    return;
+  }
+  const uint32_t slots =
+      static_cast<uint32_t>(end - chunk.base) / static_cast<uint32_t>(detail::kSlotBytes);
+  if (!committed) return set_state(*ring, chunk, kUncommitted + slots);
+  // An interrupted thread may have counted text in the next chunk.
+  set_state(*ring, chunk,
+            kFull + (others > known ? count_events(chunk.base, end) : slots - others));
+}
+
+void fill_slot(uint8_t* slot, uint32_t pid, uint32_t tid, uint32_t thread) {
+  if (first_word(slot) == 0) store_stream(slot, pid, tid, thread, 0);
+}
+
+void fill_finished_slot(Store& ring, const Chunk& finished, uint64_t number, uint32_t tid,
+                        uint32_t thread) {
+  const uint64_t index = static_cast<uint64_t>(finished.base - ring.ring.base) / ring.chunk_bytes;
+  uint32_t state = __atomic_load_n(ring.chunk_states + index, __ATOMIC_RELAXED);
+  // Nobody may reuse it meanwhile.
+  if (state < kUncommitted || number >= state - kUncommitted ||
+      !__atomic_compare_exchange_n(ring.chunk_states + index, &state, kFilling, false,
+                                   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    return;
+  fill_slot(finished.base + number * detail::kSlotBytes, ring.pid, tid, thread);
+  set_state(ring, finished, state);
 }
 
 bool is_wiped(const Chunk& chunk) { return first_word(chunk.base) == 0; }
 
-uint8_t* take_shared_slots(Store& store, size_t count) {
+namespace {
+
+// Takes slots from the chunk at `place`, or from the next one, which then takes its place. In a
+// ring, `state` is the next one's.
+uint8_t* take_slots(Store& store, SharedChunk** place, ChunkState state, size_t count) {
   if (__atomic_load_n(&store.cut, __ATOMIC_RELAXED) != 0) return nullptr;
   const uint64_t bytes = count * slot_bytes(store.layout);
   for (int attempt = 0; attempt < 8; ++attempt) {
-    SharedChunk* shared = __atomic_load_n(&store.shared, __ATOMIC_ACQUIRE);
-    const uint64_t at = __atomic_fetch_add(&shared->used, bytes, __ATOMIC_RELAXED);
-    if (at + bytes <= shared->chunk.bytes) return shared->chunk.base + at;
+    SharedChunk* shared = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+    if (shared != nullptr) {
+      const uint64_t at = __atomic_fetch_add(&shared->used, bytes, __ATOMIC_RELAXED);
+      if (at + bytes <= shared->chunk.bytes) return shared->chunk.base + at;
+      // Only one thread finds the chunk's end: nobody takes slots of it any more.
+      if (state == kFilling && at <= shared->chunk.bytes)
+        set_state(store, shared->chunk,
+                  kUncommitted + static_cast<uint32_t>(at / detail::kSlotBytes));
+    }
     // It is a separate mapping, which is released with the chunk.
     SharedChunk* const next = static_cast<SharedChunk*>(map_memory(kSmallestChunk));
     if (next == nullptr) return nullptr;
-    if (!fill_shared(store, kSharedChunk, next)) {
+    if (!fill_shared(store, kSharedChunk, state, next)) {
       unmap(next, kSmallestChunk);
       return nullptr;
     }
-    if (__atomic_compare_exchange_n(&store.shared, &shared, next, false, __ATOMIC_ACQ_REL,
+    if (__atomic_compare_exchange_n(place, &shared, next, false, __ATOMIC_ACQ_REL,
                                     __ATOMIC_RELAXED)) {
-      retire_shared(store, shared);
+      if (shared != nullptr) retire_shared(store, shared);
     } else {
-      retire_shared(store, next);  // another thread was faster; its chunk stays empty
+      // Another thread was faster; this chunk stays empty.
+      if (state == kFilling) set_state(store, next->chunk, kFull);
+      retire_shared(store, next);
     }
   }
   return nullptr;
+}
+
+}  // namespace
+
+uint8_t* take_shared_slots(Store& store, size_t count) {
+  return take_slots(store, &store.shared, kPinned, count);
+}
+
+uint8_t* take_event_slots(Store& store, size_t count) {
+  if (store.chunk_bytes == 0) return take_shared_slots(store, count);
+  return take_slots(store, &store.interrupting, kFilling, count);
 }
 
 void store_stream(uint8_t* slot, uint32_t pid, uint32_t tid, uint32_t thread,

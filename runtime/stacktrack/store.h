@@ -58,6 +58,10 @@ struct Store {
   uint64_t chunk_count;
   uint64_t turn;           // chunks requested so far
   uint32_t* chunk_states;  // [chunk_count]
+  uint64_t reclaim_after;  // in ticks: do not look for chunks of ended threads before
+  // For events of signal handlers that interrupt the recorder. Unlike `shared`, it is overwritten
+  // like chunks of threads. Null: none yet, or not a ring.
+  SharedChunk* interrupting;
   // Written by all threads.
   SharedChunk* shared;
   SharedChunk first_shared;                      // as long as the store: it contains the next two
@@ -93,16 +97,26 @@ void give_up_for_now(Store& store);
 void tell_cut_events(Store& from, const Store& to);
 // A thread is done with a chunk and its slots up to `end`. Slots in which a record is being stored
 // (a signal handler may be in the slow path, above an event that it interrupted) keep it from being
-// unmapped or reused. `others`: slots that contain no event.
+// unmapped or reused until they are stored. `others`: slots that contain no event, of which
+// `known` certainly are in this chunk.
 void finish_chunk(Store* ring, Layout layout, const Chunk& chunk, const uint8_t* end,
-                  uint32_t others);
+                  uint32_t others, uint32_t known);
+
+// Stores a record without meaning into a slot, if it is empty, which its thread will not use.
+void fill_slot(uint8_t* slot, uint32_t pid, uint32_t tid, uint32_t thread);
+// The same for slot `number` of a finished chunk, unless it has been reused or has so few.
+void fill_finished_slot(Store& ring, const Chunk& finished, uint64_t number, uint32_t tid,
+                        uint32_t thread);
 
 // Whether somebody truncated the file below a chunk with contents, and extended it again: stores
 // there raise no SIGBUS, unlike stores behind the file's end.
 bool is_wiped(const Chunk& chunk);
 
-// `count` consecutive slots of the chunk that all threads fill; null if there is no space.
+// `count` consecutive slots of the chunk that all threads fill, for what must not be overwritten;
+// null if there is no space.
 uint8_t* take_shared_slots(Store& store, size_t count);
+// The same for an event of a thread that has no chunk of its own, or whose chunk is in use.
+uint8_t* take_event_slots(Store& store, size_t count);
 
 // A wide chunk's first record, or (chunk_bytes 0) the record by which a thread takes over the rest.
 void store_stream(uint8_t* slot, uint32_t pid, uint32_t tid, uint32_t thread, uint64_t chunk_bytes);

@@ -38,27 +38,58 @@ Payload file_property(Layout layout, uint32_t file, uint32_t number) {
                                                       static_cast<uint16_t>(number)});
 }
 
-void post_name(Sink& sink, Store& store, const Node& node, uint64_t sequence) {
-  if (store.layout == Layout::classic && sequence > kLastClassicSequence) return;
+// In a ring the name is in the thread's chunk, and is overwritten with its events: the names of all
+// threads that there ever were would fill the ring. False: the chunk has no room for the name and
+// `count` slots.
+bool store_name(Store& store, Stream& stream, uint16_t number, const RecordHead& location_head,
+                const Payload& location_payload, const RecordHead& property_head,
+                const Payload& property_payload, const ThreadProperty& property, size_t count) {
+  const char* const file = stacktrack::kThreadFile;
+  const size_t file_slots = 1 + info_records(std::strlen(file));
+  const size_t slots = file_slots + 1 + info_records(property.bytes);
+  if (stream.next + (slots + count) * detail::kSlotBytes > stream.limit) return false;
+  uint8_t* const at = take_slots(stream, slots);
+  RecordHead head = location_head;
+  head.stream = number;
+  store_group(store.layout, at, head, location_payload, file, std::strlen(file));
+  head = property_head;
+  head.stream = number;
+  store_group(store.layout, at + file_slots * detail::kSlotBytes, head, property_payload,
+              property.text, property.bytes);
+  stream.others += slots;
+  stream.known += static_cast<uint32_t>(slots);
+  return true;
+}
+
+bool post_name(Sink& sink, Store& store, Node& node, Stream& stream, uint64_t sequence,
+               size_t count) {
+  if (store.layout == Layout::classic && sequence > kLastClassicSequence) return true;
   SourceFile* const file = find_source_file(stacktrack::kThreadFile);
-  if (file == nullptr) return lose(sink, &store, LostReason::names, 1);
+  if (file == nullptr) {
+    lose(sink, &store, LostReason::names, 1);
+    return true;
+  }
   const uint32_t id = number_of(*file);
   const ThreadProperty property = property_of(node.tid32, node.name);
   const RecordHead head{type_flags(RecordType::file_location), 0, settings.pid, sequence};
   RecordHead property_head = head;
   property_head.flags = type_flags(RecordType::file_property);
+  const Payload place = location(store.layout, id, node.number);
+  const Payload named = file_property(store.layout, id, node.number);
+  if (store.chunk_bytes != 0)
+    return store_name(store, stream, static_cast<uint16_t>(node.number), head, place,
+                      property_head, named, property, count);
   const char* const text = stacktrack::kThreadFile;
-  if (!post(sink, &store, head, location(store.layout, id, node.number), text, std::strlen(text),
-            false) ||
-      !post(sink, &store, property_head, file_property(store.layout, id, node.number),
-            property.text, property.bytes, false)) {
+  if (!post(sink, &store, head, place, text, std::strlen(text), false) ||
+      !post(sink, &store, property_head, named, property.text, property.bytes, false)) {
     lose(sink, &store, LostReason::names, 1);
   }
+  return true;
 }
 
 }  // namespace
 
-void post_thread_name(Node& node, const View& view, uint64_t sequence) {
+void post_thread_name(Node& node, const View& view, uint64_t sequence, size_t count) {
   bool asked = false;
   for (int i = 0; i < kMaxSinks; ++i) {
     Stream& stream = node.streams[i];
@@ -75,9 +106,9 @@ void post_thread_name(Node& node, const View& view, uint64_t sequence) {
       }
     }
     asked = true;
-    if (node.named[i] == store->id) continue;
+    if (node.named[i] == store->id && store->chunk_bytes == 0) continue;
     node.named[i] = store->id;
-    post_name(settings.sinks[i], *store, node, sequence);
+    stream.name_asked = post_name(settings.sinks[i], *store, node, stream, sequence, count);
   }
 }
 

@@ -19,26 +19,6 @@ Node* node_at(uint32_t index) {
   return slab == nullptr ? nullptr : slab + index % kNodesInSlab;
 }
 
-bool take_over(Node* node, uint32_t pid, uint32_t tid) {
-  uint32_t owner = __atomic_load_n(&node->tid32, __ATOMIC_ACQUIRE);
-  if (__atomic_load_n(&node->taken, __ATOMIC_ACQUIRE) == 0 || owner == 0) return false;
-  // A previous owner with our own tid is gone, otherwise we could not have that tid.
-  if (owner != tid && !thread_is_gone(pid, owner)) return false;
-  return __atomic_compare_exchange_n(&node->tid32, &owner, 0, false, __ATOMIC_ACQ_REL,
-                                     __ATOMIC_RELAXED);
-}
-
-// Checks a few nodes, different ones each time: threads that come and go reuse one another's nodes,
-// and with ten thousand that stay a new one costs only a few system calls.
-Node* find_left_over(uint32_t pid, uint32_t tid) {
-  const uint32_t count = __atomic_load_n(&node_count, __ATOMIC_RELAXED);
-  for (uint32_t attempt = 0; attempt < 4 && attempt < count; ++attempt) {
-    Node* const node = node_at(__atomic_fetch_add(&looked_at, 1, __ATOMIC_RELAXED) % count);
-    if (node != nullptr && take_over(node, pid, tid)) return node;
-  }
-  return nullptr;
-}
-
 Node* make_node() {
   const uint32_t index = __atomic_fetch_add(&node_count, 1, __ATOMIC_RELAXED);
   if (index / kNodesInSlab >= kMostSlabs) {
@@ -61,6 +41,27 @@ Node* make_node() {
 }  // namespace
 
 detail::Thread Threads::none;
+
+uint32_t Threads::take_over(Node& node, uint32_t pid, uint32_t tid) {
+  uint32_t owner = __atomic_load_n(&node.tid32, __ATOMIC_ACQUIRE);
+  if (__atomic_load_n(&node.taken, __ATOMIC_ACQUIRE) == 0 || owner == 0) return 0;
+  // A previous owner with our own tid is gone, otherwise we could not have that tid.
+  if (owner != tid && !thread_is_gone(pid, owner)) return 0;
+  const bool is_ours = __atomic_compare_exchange_n(&node.tid32, &owner, 0, false, __ATOMIC_ACQ_REL,
+                                                   __ATOMIC_RELAXED);
+  return is_ours ? owner : 0;
+}
+
+// Checks a few nodes, different ones each time: threads that come and go reuse one another's nodes,
+// and with ten thousand that stay a new one costs only a few system calls.
+Node* Threads::find_left_over(uint32_t pid, uint32_t tid) {
+  const uint32_t count = __atomic_load_n(&node_count, __ATOMIC_RELAXED);
+  for (uint32_t attempt = 0; attempt < 4 && attempt < count; ++attempt) {
+    Node* const node = node_at(__atomic_fetch_add(&looked_at, 1, __ATOMIC_RELAXED) % count);
+    if (node != nullptr && take_over(*node, pid, tid) != 0) return node;
+  }
+  return nullptr;
+}
 
 Node* Threads::attach(uint32_t pid, uint32_t tid, bool* inherited) {
   Node* node = find_left_over(pid, tid);

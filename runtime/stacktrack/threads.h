@@ -22,11 +22,22 @@ struct Stream {
   uint64_t limit;   // 0: no chunk
   uint64_t wanted;  // size of its next chunk
   uint64_t others;  // slots of the chunk that contain no event
+  uint32_t known;   // of these: its first record, and the thread's name
   uint64_t store;   // Store::id
   Layout layout;
   uint64_t wiped;   // events lost with truncated chunks and not counted yet
   bool name_asked;  // since the chunk was begun
+  Chunk finished;   // of a ring: the chunk before this one
 };
+
+// The next slots of the chunk; null if it has no room for them, or there is none.
+inline uint8_t* take_slots(Stream& stream, size_t count) {
+  const size_t bytes = count * slot_bytes(stream.layout);
+  const uint64_t at = stream.next;
+  if (stream.limit == 0 || at + bytes > stream.limit) return nullptr;
+  stream.next = at + bytes;
+  return reinterpret_cast<uint8_t*>(at);
+}
 
 // Fields that only the library uses follow those of the inlined code.
 struct Node : detail::Thread {
@@ -49,6 +60,20 @@ class Threads {
   // A node for the calling thread: that of an ended thread, or a new one. `inherited`: it has its
   // predecessor's streams. Null: out of memory.
   static Node* attach(uint32_t pid, uint32_t tid, bool* inherited);
+  // Calls `visit` for nodes of threads that have ended, as if it were theirs, until it returns false.
+  // Async-signal-safe.
+  template <typename Visit>
+  static void for_each_ended(uint32_t pid, uint32_t tid, Visit&& visit) {
+    for_each([&](Node& node) {
+      const uint32_t owner = take_over(node, pid, tid);
+      if (owner == 0) return true;
+      if (__tsan_acquire != nullptr) __tsan_acquire(static_cast<detail::Thread*>(&node));
+      const bool more = visit(node);
+      if (__tsan_release != nullptr) __tsan_release(static_cast<detail::Thread*>(&node));
+      __atomic_store_n(&node.tid32, owner, __ATOMIC_RELEASE);
+      return more;
+    });
+  }
   // Makes all threads take the slow path at their next event.
   static void interrupt_all();
   // Visits each node; `visit` returns whether to continue. Async-signal-safe.
@@ -64,6 +89,9 @@ class Threads {
   static detail::Thread none;
 
  private:
+  // The thread that had the node, if it has ended: nobody else has the node then. 0: it has not.
+  static uint32_t take_over(Node& node, uint32_t pid, uint32_t tid);
+  static Node* find_left_over(uint32_t pid, uint32_t tid);
   // Null after the last.
   static Node* at(uint32_t index);
 };

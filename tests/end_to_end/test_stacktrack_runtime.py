@@ -214,7 +214,7 @@ class Rows(unittest.TestCase):
         self.each("threads", "reconfigured")
 
     def test_sinks(self):
-        for what in ("cycles", "rings", "several", "rotation", "texts"):
+        for what in ("cycles", "rings", "ring_with_signals", "ring_with_threads", "several", "rotation", "texts"):
             self.each("sinks", what)
 
 

@@ -30,7 +30,7 @@ constexpr std::string_view kOverwritten = "overwritten";  // kLossVariable + thi
 
 std::string loss_text(uint64_t reason, uint64_t count) {
   static constexpr std::array<std::string_view, stacktrack::kLostReasons> kTexts = {
-      "events, for lack of disk space or memory",
+      "events, for lack of space (disk, memory, or chunks of a ring)",
       "events, overwritten by later ones in the ring",
       "events made inside the recorder itself",
       "events with an id that does not fit the layout",

@@ -1,8 +1,13 @@
 // Guarantees of sinks: layouts, rotation, cycles, rings, callbacks, several at once.
 
+#include <sys/time.h>
+
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <csignal>
 #include <thread>
+#include <utility>
 
 #include "recorded.h"
 
@@ -146,6 +151,88 @@ void rings() {
   sink_control::close();
 }
 
+// Opens a ring in memory.
+int open_ring(size_t bytes) {
+  telltale::st::RingOptions options;
+  options.bytes = bytes;
+  return sink_control::open(options);
+}
+
+recorded::File dumped(const recorded::Folder& folder, int ring, const char* name) {
+  const std::string path = folder.path + "/" + name;
+  if (sink_control::dump(ring, path.c_str()) != 0) fail("dump");
+  return recorded::read_file(path);
+}
+
+uint64_t newest(const recorded::File& file) {
+  uint64_t sequence = 0;
+  for (const recorded::Hit& hit : file.hits) sequence = std::max(sequence, hit.sequence);
+  return sequence;
+}
+
+void handle_alarm(int) {
+  TELLTALE_FUNCTION();
+  TELLTALE_STEP("handled");
+}
+
+// What signal handlers record while they interrupt the recorder is overwritten, too, and no chunk
+// stays behind with old events.
+void ring_with_signals() {
+  const recorded::Folder folder;
+  const int ring = open_ring(1U << 18);
+  std::signal(SIGALRM, handle_alarm);
+  const itimerval often{{0, 50}, {0, 50}};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  uint64_t half = 0;
+  for (const char* const name : {"half", "end"}) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    for (int i = 0; std::chrono::steady_clock::now() < end; ++i) {
+      for (int j = 0; j < 1000; ++j) {
+        TELLTALE_FUNCTION();
+        TELLTALE_VALUE("i", i);
+      }
+    }
+    const recorded::File file = dumped(folder, ring, name);
+    if (file.lost.at(1) != 0) fail("%zu events found no space", size_t{file.lost.at(1)});
+    // Half a chunk for each that was being filled.
+    if (file.hits.size() < 4000) fail("only %zu events", file.hits.size());
+    for (const recorded::Hit& hit : file.hits)
+      if (hit.sequence <= half) fail("an event of the first half at the %s", name);
+    half = newest(file);
+  }
+  const itimerval never{};
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sink_control::close();
+}
+
+// A ring keeps what came last, however many threads there were: one after another, or more at a
+// time than it has chunks.
+void ring_with_threads() {
+  const recorded::Folder folder;
+  for (const auto& [at_a_time, rounds] : {std::pair(20, 300), std::pair(300, 1)}) {
+    const int ring = open_ring(1U << 18);
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<std::thread> threads;
+      for (int i = 0; i < at_a_time; ++i) {
+        threads.emplace_back([] {
+          for (int j = 0; j < 50; ++j) TELLTALE_STEP("in a thread");
+        });
+      }
+      for (std::thread& thread : threads) thread.join();
+    }
+    const uint64_t lost_before = sink_control::statistics().no_space;
+    constexpr size_t kEvents = 3000;
+    for (size_t i = 0; i < kEvents; ++i) TELLTALE_STEP("the end");
+    const recorded::File file = dumped(folder, ring, rounds == 1 ? "many" : "short");
+    size_t found = 0;
+    for (const recorded::Hit& hit : file.hits) found += file.names.at(hit.scope) == "the end" ? 1 : 0;
+    if (found != kEvents || file.lost.at(1) != lost_before || file.unnamed != 0)
+      fail("%d threads: %zu of the last events", at_a_time, found);
+    if (rounds != 1 && lost_before != 0) fail("%zu events lost", size_t{lost_before});
+    sink_control::close();
+  }
+}
+
 // The number at the end of a file's name.
 int number_of(const std::string& path) { return std::atoi(path.c_str() + path.rfind('_') + 1); }
 
@@ -274,6 +361,8 @@ int main(int argc, char** argv) {
   if (what == "texts") longest_texts();
   if (what == "cycles") cycles();
   if (what == "rings") rings();
+  if (what == "ring_with_signals") ring_with_signals();
+  if (what == "ring_with_threads") ring_with_threads();
   if (what == "several") several();
   if (what == "rotation") {
     rotation();
