@@ -317,11 +317,12 @@ class Coverage {
                                  debug.getOrCreateArray({debug.getOrCreateSubrange(0, count)}));
   }
 
-  llvm::AllocaInst* make_local(const Kind& kind, std::uint32_t probes, llvm::Type* type) {
+  llvm::AllocaInst* make_local(const Kind& kind, std::uint32_t probes) {
     llvm::BasicBlock& entry = function_.getEntryBlock();
     llvm::IRBuilder<> builder(&entry, entry.getFirstInsertionPt());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
-    llvm::AllocaInst* const local = builder.CreateAlloca(type, nullptr, kind.local);
+    llvm::AllocaInst* const local = builder.CreateAlloca(
+        frame_array_type(builder.getInt8Ty(), probes), nullptr, kind.local);
     builder.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
     declare_variable(function_, builder, local, kind.local,
@@ -370,7 +371,7 @@ class Coverage {
       places.emplace_back(is_entry ? nullptr : place_of(each), each.probe);
     }
     llvm::AllocaInst* const local =
-        kind.local == nullptr ? nullptr : make_local(kind, probes, type);
+        kind.local == nullptr ? nullptr : make_local(kind, probes);
     for (const auto& [place, probe] : places) {
       llvm::Instruction* before = place;
       if (before == nullptr) {

@@ -1,6 +1,9 @@
 #include "path_tracing/frame_variables.h"
 
 #include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/DerivedTypes.h>
+
+#include <vector>
 
 namespace telltale::instrument {
 namespace {
@@ -37,6 +40,11 @@ void declare_variable(llvm::Function& function, llvm::IRBuilder<>& builder,
 #endif
   debug.insertDeclare(variable, local, debug.createExpression(),
                       first_location(function, subprogram), place);
+}
+
+llvm::Type* frame_array_type(llvm::Type* element, std::uint64_t count) {
+  return llvm::StructType::get(element->getContext(),
+                               std::vector<llvm::Type*>(count, element));
 }
 
 }  // namespace telltale::instrument

@@ -15,4 +15,8 @@ void declare_variable(llvm::Function& function, llvm::IRBuilder<>& builder,
                       llvm::AllocaInst* variable, const char* name,
                       llvm::function_ref<llvm::DIType*(llvm::DIBuilder&)> make_type);
 
+// A type for a variable with this many elements. Not an array: the stack protector would put it
+// between the program's own arrays and the value that their overflow must change.
+llvm::Type* frame_array_type(llvm::Type* element, std::uint64_t count);
+
 }  // namespace telltale::instrument

@@ -35,6 +35,7 @@ struct FramePaths {
   uint64_t pc = 0;
   bool interrupted = false;  // stopped at pc itself, not in a call before it
   bool inlined = false;      // into the next frame that is not
+  bool may_lack_caller = false;  // the frame of its caller may be missing (StackFrame)
   // What it ran. More than one if several functions of this name fit; none: `untraced` says why.
   struct Decoded {
     // How the blocks were found that the function may have been stopped in.

@@ -11,12 +11,15 @@
 #include <optional>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "bytes/input_file.h"
+#include "program/call_before.h"
 #include "program/core_programs.h"
 #include "program/debug_file_search.h"
 #include "program/exception_landing.h"
 #include "program/frame_reader.h"
+#include "program/program_code.h"
 #include "program/static_sections.h"
 
 namespace telltale {
@@ -213,12 +216,17 @@ class CoreStacks::State {
       status = dwfl_thread_getframes(thread, read_frame, self);
     } while (self->lands_);
     self->landing_.reset();
+    self->goes_on_in_call_ = false;
     ThreadStack& stack = self->stacks_->back();
     if (status < 0) stack.cut = dwfl_errmsg(-1);
     // libdwfl takes a frame whose caller's registers cannot be read for the outermost.
     if (self->missing_address_)
       stack.cut = fmt::format("the core file has no memory at {:#x}", *self->missing_address_);
-    if (status == DWARF_CB_ABORT) {
+    if (self->is_lost_) {
+      self->is_lost_ = false;
+      stack.cut = fmt::format("there is no code at {:#x}, and the stack does not tell who called it",
+                              stack.frames.front().pc);
+    } else if (status == DWARF_CB_ABORT) {
       stack.cut = fmt::format("only the innermost {} frames are read", self->options_.most_frames);
     }
     return DWARF_CB_OK;
@@ -229,12 +237,79 @@ class CoreStacks::State {
     std::vector<StackFrame>& frames = self->stacks_->back().frames;
     if (frames.size() >= self->options_.most_frames) return DWARF_CB_ABORT;
     if (self->caller_is_landing_) return self->land(registers_of(state));
-    self->frames_->read(self->dwfl_, state, frames);
+    const bool in_call = std::exchange(self->goes_on_in_call_, false);
+    self->frames_->read(self->dwfl_, state, in_call, frames);
+    if (frames.size() == 1 && frames.front().interrupted && self->is_no_code(frames.front().pc))
+      return self->return_from_no_code(registers_of(state));
     if (frames.empty() || !is_exception_unwinder(frames.back().symbol)) return DWARF_CB_OK;
     if (auto landing = self->frames_->find_landing(self->dwfl_, state, frames.back()))
       return self->land(*std::move(landing));
     self->caller_is_landing_ = self->frames_->has_landing_for_caller(self->dwfl_, state);
     return DWARF_CB_OK;
+  }
+
+  [[nodiscard]] bool is_code(uint64_t address) const {
+    Dwfl_Module* const module = dwfl_addrmodule(dwfl_, address);
+    GElf_Addr bias = 0;
+    Elf* const elf = module == nullptr ? nullptr : dwfl_module_getelf(module, &bias);
+    size_t count = 0;
+    if (elf == nullptr || elf_getphdrnum(elf, &count) != 0) return false;
+    for (size_t i = 0; i < count; ++i) {
+      GElf_Phdr segment;
+      if (gelf_getphdr(elf, static_cast<int>(i), &segment) != nullptr &&
+          segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 &&
+          address - bias - segment.p_vaddr < segment.p_memsz)
+        return true;
+    }
+    return false;
+  }
+
+  // Not code without a known file, as compilers make it at run time, or the kernel's.
+  [[nodiscard]] bool is_no_code(uint64_t address) const {
+    if (dwfl_addrmodule(dwfl_, address) != nullptr) return !is_code(address);
+    return std::ranges::none_of(core_.segments(),
+                                [&](const ElfSegment& segment) {
+                                  return (segment.flags & PF_X) != 0 &&
+                                         address - segment.address < segment.memory_size;
+                                }) &&
+           std::ranges::none_of(core_.mappings(), [&](const CoreMapping& mapping) {
+             return address >= mapping.begin && address < mapping.end;
+           });
+  }
+
+  // Whether a call ends at the address. True if its code cannot be read.
+  [[nodiscard]] bool follows_call(uint64_t address) const {
+    if (!is_code(address - 1)) return false;
+    Dwfl_Module* const module = dwfl_addrmodule(dwfl_, address - 1);
+    GElf_Addr bias = 0;
+    dwfl_module_getelf(module, &bias);
+    const char* file = nullptr;
+    dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
+    if (file == nullptr) return true;
+    const std::vector<uint8_t> code =
+        read_program_code(file, address - bias - kLongestCall, address - bias);
+    return code.empty() || ends_with_call(core_.machine(), code).value_or(true);
+  }
+
+  // A call of an address at which there is no code, for example through a null pointer: no unwind
+  // table describes it, but the call has just pushed the return address. (libdwfl would take the
+  // frame pointer, and miss the caller.)
+  int return_from_no_code(LandingRegisters registers) {
+    constexpr size_t kStackPointer = 7;
+    constexpr uint64_t kReturnAddressBytes = 8;
+    if (core_.machine() != EM_X86_64) return DWARF_CB_OK;
+    std::optional<uint64_t>& stack_pointer = registers.registers[kStackPointer];
+    const auto address = stack_pointer ? core_.read_number(*stack_pointer, kReturnAddressBytes)
+                                       : std::nullopt;
+    if (!address || !follows_call(*address)) {
+      is_lost_ = true;
+      return DWARF_CB_ABORT;
+    }
+    stacks_->back().frames.back().may_lack_caller = false;
+    *stack_pointer += kReturnAddressBytes;
+    registers.pc = *address - 1;
+    goes_on_in_call_ = true;
+    return land(std::move(registers));
   }
 
   // The thread's frames go on from a landing pad.
@@ -268,6 +343,8 @@ class CoreStacks::State {
   std::vector<ThreadStack>* stacks_ = nullptr;
   std::optional<LandingRegisters> landing_;  // where the thread's frames go on
   bool lands_ = false;                       // they are to be read from `landing_` on
+  bool goes_on_in_call_ = false;             // `landing_` is in a call
+  bool is_lost_ = false;                     // the thread is where no code is
   bool caller_is_landing_ = false;           // the next frame is in a landing pad
   std::optional<uint64_t> missing_address_;  // that the thread's unwinding wanted to read
 };

@@ -29,6 +29,9 @@ struct StackFrame {
   // Stopped at pc itself, not in a call before it; or an exception is about to go on there.
   bool interrupted = false;
   bool inlined = false;  // into the next frame that is not
+  // No unwind table describes the code: its caller was found by the frame pointer, which misses one
+  // if the function does not set it.
+  bool may_lack_caller = false;
   std::string symbol;    // of the symbol table
   // Link-time addresses in the module: inside the instruction, and the bounds of the function by
   // the symbol table, without a symbol by the unwind tables; 0: unknown.

@@ -69,6 +69,19 @@ struct FrameRule {
   unsigned base = 0;
   int64_t offset = 0;
 };
+// Whether an unwind table of the module covers the address.
+bool has_unwind_table(Dwfl_Module* module, uint64_t address) {
+  for (const auto tables : {dwfl_module_eh_cfi, dwfl_module_dwarf_cfi}) {
+    Dwarf_Addr bias = 0;
+    Dwarf_CFI* cfi = tables(module, &bias);
+    Dwarf_Frame* rules = nullptr;
+    if (cfi == nullptr || dwarf_cfi_addrframe(cfi, address - bias, &rules) != 0) continue;
+    const auto free_rules = owned(rules);
+    return true;
+  }
+  return false;
+}
+
 std::optional<FrameRule> frame_rule(Dwfl_Module* module, uint64_t address) {
   for (const auto tables : {dwfl_module_eh_cfi, dwfl_module_dwarf_cfi}) {
     Dwarf_Addr bias = 0;
@@ -135,15 +148,21 @@ std::string without_version(std::string symbol) {
 
 }  // namespace
 
-void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, std::vector<StackFrame>& frames) {
+void FrameReader::read(Dwfl* dwfl, Dwfl_Frame* state, bool in_call,
+                       std::vector<StackFrame>& frames) {
   StackFrame frame;
   Dwarf_Addr pc = 0;
   if (!dwfl_frame_pc(state, &pc, &frame.interrupted)) return;
+  if (in_call) {
+    frame.interrupted = false;
+    ++pc;
+  }
   frame.pc = pc;
   Place place;
   // A return address may be that of the next function or line.
   place.pc = frame.interrupted || pc == 0 ? pc : pc - 1;
   place.module = dwfl_addrmodule(dwfl, place.pc);
+  frame.may_lack_caller = place.module == nullptr || !has_unwind_table(place.module, place.pc);
   if (place.module != nullptr) {
     GElf_Off offset = 0;
     GElf_Sym symbol;

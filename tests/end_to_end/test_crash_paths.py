@@ -3,6 +3,7 @@ import csv
 import http.server
 import io
 import json
+import platform
 import re
 import signal
 import stat
@@ -14,6 +15,7 @@ from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
 from test_paths import TELLTALE, lines_of, paths, traced_frames
 
 SOURCE = SOURCE_DIR / "tests/programs/csi/crash_ways.c"
+STACKS = SOURCE_DIR / "tests/programs/csi/cases/stacks.c"
 MERGED_CALLS = SOURCE_DIR / "tests/programs/csi/cases/merged_calls.c"
 
 
@@ -96,6 +98,59 @@ class CrashPaths(SamplerCase):
                 program = build(self.path("merged"), release, *flags, assembly)
                 place = line("if (sum > 5)", MERGED_CALLS)
                 self.assertEqual(self.find_in_merged_calls(program), (str(MERGED_CALLS), place, [str(place)]))
+
+    def build_stacks(self, release, *words):
+        return build(self.path("stacks"), release, "-silent", *words, STACKS, STACKS.with_name("without_unwind_table.S"))
+
+    def stack_of(self, how, program):
+        """The frames of the program, and what coverage says of after()."""
+        self.assertLess(self.crash(str(how), program).returncode, 0)
+        coverage = json.loads(run(TELLTALE, "coverage", self.file, "--program", program, "--json").stdout)
+        ran = next(function["ran"] for function in coverage["functions"] if function["function"] == "after")
+        frames = paths(self.file, "--program", program)["threads"][0]["frames"]
+        return [frame for frame in frames if frame["module"] in (str(program), None) and frame["function"] != "_start"], ran
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "return addresses are elsewhere")
+    def test_a_call_of_an_address_without_code(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                for schema in ("pt.schema", "bb.schema"):
+                    with self.subTest(release=release, level=level, schema=schema):
+                        frames, after = self.stack_of(1, self.build_stacks(release, f"--trace={schema}", level))
+                        self.assertEqual([frame["function"] for frame in frames], ["@0x10", "call_nowhere", "main"])
+                        self.assertEqual(frames[1]["line"], line("nowhere();", STACKS))
+                        self.assertFalse(any(frame["may_lack_caller"] for frame in frames))
+                        self.assertNotEqual(after, "yes")
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "the assembly is for x86-64")
+    def test_assembly_without_an_unwind_table(self):
+        for release in RELEASES:
+            with self.subTest(release=release):
+                program = self.build_stacks(release, "--trace=bb.schema", "-O0")
+                frames, after = self.stack_of(2, program)
+                self.assertEqual({frame["function"] for frame in frames if frame["may_lack_caller"]}, {"without_unwind_table"})
+                self.assertEqual(after, "maybe")  # its caller's frame was not found
+                text = run(TELLTALE, "paths", self.file, "--program", program).stdout
+                self.assertEqual(text.count("it has no unwind table: the frame of its caller may be missing"), 1)
+
+    def test_the_stack_protector_sees_what_it_sees_without_path_tracing(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                for schema in ("pt.schema", "bb.schema", "all.schema"):
+                    program = self.build_stacks(release, f"--trace={schema}", level, "-fstack-protector-strong")
+                    for size in (25, 40, 100, 200):
+                        with self.subTest(release=release, level=level, schema=schema, size=size):
+                            done = self.crash(str(size), program)
+                            self.assertIn("stack smashing detected", done.stderr)
+                            document = paths(self.file, "--program", program)
+                            frames = document["threads"][0]["frames"]
+                            frame = frames[1 + next(i for i, each in enumerate(frames) if each["function"] == "__stack_chk_fail")]
+                            if schema != "bb.schema":
+                                self.assertEqual((frame["function"], frame["line"]), ("overflow", line("the check comes behind it", STACKS)))
+                            coverage = json.loads(run(TELLTALE, "coverage", self.file, "--program", program, "--json").stdout)
+                            overflow = next(each for each in coverage["functions"] if each["function"] == "overflow")
+                            last = line("last line of", STACKS)
+                            self.assertEqual({each["ran"] for each in overflow["lines"] if each["line"] == last}, {"yes"})
 
     def test_abort_and_a_sent_signal(self):
         for how, number in (("abort", signal.SIGABRT), ("kill", signal.SIGQUIT)):

@@ -299,6 +299,8 @@ void FlowEvidence::find_call(const FramePaths& frame, const InnerFrame& inner,
 
 namespace {
 
+constexpr std::string_view kStackCheck = "__stack_chk_fail";
+
 // Whether the C library called exit() because `main` returned: no function of the program is
 // between exit() and _start.
 bool is_after_main(const std::vector<FramePaths>& frames) {
@@ -312,11 +314,22 @@ bool is_after_main(const std::vector<FramePaths>& frames) {
 
 }  // namespace
 
+// The stack protector's check, which compilers insert before functions end, has no line.
+void FlowEvidence::stop_at_end(ProgramEvidence::Frame& at) const {
+  const auto& blocks = functions_.flow().functions[at.function].blocks;
+  for (uint32_t block = 0; block < blocks.size(); ++block)
+    if (blocks[block].successors.empty()) at.stopped_in.push_back(block);
+  if (at.stopped_in.size() == 1 && blocks[at.stopped_in[0]].returns)
+    at.call = blocks[at.stopped_in[0]].calls.size();
+}
+
 void FlowEvidence::add_thread(const ThreadPaths& thread) {
   is_after_main_ = is_after_main_ || (thread.cut.empty() && is_after_main(thread.frames));
   ProgramEvidence::Stack stack;
   std::vector<size_t>& indices = frame_indices_.emplace_back();
-  if (!thread.cut.empty() || thread.frames.empty()) is_cut_ = true;
+  if (!thread.cut.empty() || thread.frames.empty() ||
+      std::ranges::any_of(thread.frames, &FramePaths::may_lack_caller))
+    is_cut_ = true;
   InnerFrame inner;          // the frame before this one
   bool has_inlined = false;  // functions without frames at the place of this frame
   for (const FramePaths& frame : thread.frames) {
@@ -342,6 +355,8 @@ void FlowEvidence::add_thread(const ThreadPaths& thread) {
     add_paths(frame, at);
     if (at.stopped_in.empty() && !frame.interrupted && !has_inlined && frame.innermost_line != 0)
       at.stopped_in = blocks_with_call(*function, frame.innermost_line);
+    if (at.stopped_in.empty() && !frame.interrupted && inner.library_function == kStackCheck)
+      stop_at_end(at);
     find_call(frame, has_inlined ? InnerFrame() : inner, at);
     inner = {.function = at.function, .library_function = {}};
     stack.push_back(std::move(at));

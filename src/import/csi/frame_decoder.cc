@@ -125,7 +125,8 @@ bool has_left_entry(const FramePaths& frame) {
 // The optimiser merges identical calls on several lines into one call with line 0, and DWARF then
 // gives the frame no file either. Takes the file from the function, and the line from the last
 // block before the one with the call: lines of the call's own block may follow the call.
-void place_by_path(FramePaths& frame) {
+// `is_returning`: the call is that of the stack protector, behind all lines of the block.
+void place_by_path(bool is_returning, FramePaths& frame) {
   if (!frame.file.empty() || frame.decoded.size() != 1) return;
   const PathGraph& graph = *frame.decoded.front().graph;
   if (graph.scopes.empty()) return;
@@ -136,7 +137,8 @@ void place_by_path(FramePaths& frame) {
     return place.scope == 0 && place.line != 0;
   };
   const auto& partial = readings.front().partial;
-  for (size_t i = partial.empty() ? 0 : partial.size() - 1; i-- > 0 && frame.line == 0;) {
+  const size_t behind = is_returning || partial.empty() ? partial.size() : partial.size() - 1;
+  for (size_t i = behind; i-- > 0 && frame.line == 0;) {
     const auto& places = graph.blocks[partial[i]].places;
     const auto last = std::find_if(places.rbegin(), places.rend(), is_own);
     if (last != places.rend()) frame.line = last->line;
@@ -168,6 +170,7 @@ class FrameDecoder {
     paths.pc = frame.pc;
     paths.interrupted = frame.interrupted;
     paths.inlined = frame.inlined;
+    paths.may_lack_caller = frame.may_lack_caller && !frame.inlined;
     const auto& graphs = graphs_of(frame);
     if (!has_record(frame) && decode_without_record(frame, inner, graphs, paths)) return paths;
     const auto record = read_record(frame, parts_of(graphs));
@@ -400,7 +403,7 @@ std::vector<FramePaths> decode_stack(const ThreadStack& stack, const PathGraphs&
     decoded.push_back(
         decoder.decode_frame(frame, std::span(stack.frames).subspan(first_inner, i - first_inner)));
     decoded.back().number = i;
-    place_by_path(decoded.back());
+    place_by_path(i != 0 && stack.frames[i - 1].symbol == "__stack_chk_fail", decoded.back());
     if (!same_place) was_called = !frame.interrupted;
     const auto module = modules.find(frame.module);
     if (module != modules.end() && (was_called || has_left_entry(decoded.back())))

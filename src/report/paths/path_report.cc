@@ -76,6 +76,8 @@ class TextWriter {
     }
     print("{}\n", frame.inlined ? " (inlined)" : "");
     if (!frame.untraced.empty()) print("     no paths: {}\n", visible(frame.untraced));
+    if (frame.may_lack_caller)
+      print("     it has no unwind table: the frame of its caller may be missing\n");
     if (frame.decoded.size() > 1) {
       print("     {} functions of this name fit; each is shown\n", frame.decoded.size());
     }
@@ -320,6 +322,7 @@ void write_frame(ObjectWriter& row, const FramePaths& frame) {
   row.text_or_null("module", frame.module);
   row.add("address", fmt::format("{:#x}", frame.pc));
   row.add("interrupted", frame.interrupted).add("inlined", frame.inlined);
+  row.add("may_lack_caller", frame.may_lack_caller);
   row.text_or_null("untraced", frame.untraced);
   if (!frame.lines.empty()) {
     row.list("lines_ran", [&](ListWriter& lines) {

@@ -268,6 +268,12 @@ Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std
     if (!thread.cut.empty())
       head.facts.emplace_back(fmt::format("no further frames of thread {}", thread.tid),
                               thread.cut);
+    for (const FramePaths& frame : thread.frames) {
+      if (frame.may_lack_caller)
+        head.facts.emplace_back(
+            fmt::format("may be missing in thread {}", thread.tid),
+            fmt::format("the frame of the caller of #{}, which has no unwind table", frame.number));
+    }
   }
   if (problems.count() != 0)
     head.facts.emplace_back("problems", fmt::format("{}", problems.count()));
