@@ -182,10 +182,11 @@ void add_program(const File& memory) {
   }
 }
 
+// Not /proc/self, which is the first thread's: without memory once that has ended.
 void find_segments() {
   work->segment_count = 0;
   add_stacks();
-  const File memory("/proc/self/mem", O_RDONLY);
+  const File memory("/proc/thread-self/mem", O_RDONLY);
   if (!memory.is_open()) return;
   for (size_t i = 0; i < work->mappings.count; ++i) {
     // The page that has the headers may be mapped once more, as the first page of the code.
@@ -252,7 +253,7 @@ constexpr size_t note_bytes(size_t contents) {
 elf_prpsinfo describe_process() {
   elf_prpsinfo process = {};
   process.pr_pid = ::getpid();
-  const File arguments("/proc/self/cmdline", O_RDONLY);
+  const File arguments("/proc/thread-self/cmdline", O_RDONLY);
   const long got = arguments.read(process.pr_psargs, sizeof(process.pr_psargs) - 1);
   const char* last = process.pr_psargs;
   for (const char* c = process.pr_psargs; *c != 0; ++c) {
@@ -267,7 +268,7 @@ elf_prpsinfo describe_process() {
 
 // The auxiliary vector, into `buffer`; its size in bytes.
 size_t read_auxiliary_vector() {
-  const File file("/proc/self/auxv", O_RDONLY);
+  const File file("/proc/thread-self/auxv", O_RDONLY);
   const long got = file.read(work->buffer, sizeof(work->buffer));
   return got > 0 ? static_cast<size_t>(got) : 0;
 }
@@ -363,7 +364,7 @@ bool put_all(const File& file, int signal, const siginfo_t& info) {
   out.end_note();
   put_files(out);
   for (size_t i = 1; i < work->threads.count; ++i) put_status(out, work->threads.all[i], signal);
-  const File memory("/proc/self/mem", O_RDONLY);
+  const File memory("/proc/thread-self/mem", O_RDONLY);
   for (size_t i = 0; i < work->segment_count; ++i) out.put_memory(memory, work->segments[i]);
   return out.finish();
 }

@@ -34,8 +34,10 @@ constexpr int kMostWaitMs = 900;
 
 struct sigaction before[signals::kSignalLimit];
 char pattern[kPathBytes];
-int writer = 0;  // the thread that writes the file
-int done = 0;
+// The process and the thread that writes the file. A child of vfork() has the memory of its parent,
+// which may crash, too.
+uint64_t writer = 0;
+int done = 0;  // the process whose file is written
 
 // Expands "%p" to the process id and "%%" to "%". False if the name is too long.
 bool expand(char* path) {
@@ -67,17 +69,49 @@ void hand_on(int signal, siginfo_t* info) {
   if (!comes_by_itself) ::syscall(SYS_rt_tgsigqueueinfo, ::getpid(), thread_id(), signal, info);
 }
 
+// Withholds SIGXFSZ, which a write beyond the limit of file sizes raises.
+class WithoutFileSizeSignal {
+ public:
+  WithoutFileSizeSignal() {
+    ::sigemptyset(&signal_);
+    ::sigaddset(&signal_, SIGXFSZ);
+    sigset_t pending;
+    was_pending_ = ::sigpending(&pending) == 0 && ::sigismember(&pending, SIGXFSZ) == 1;
+    ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &signal_, &before_, kSetBytes);
+  }
+  WithoutFileSizeSignal(const WithoutFileSizeSignal&) = delete;
+  WithoutFileSizeSignal& operator=(const WithoutFileSizeSignal&) = delete;
+  ~WithoutFileSizeSignal() {
+    const timespec now = {};
+    if (!was_pending_) ::syscall(SYS_rt_sigtimedwait, &signal_, nullptr, &now, kSetBytes);
+    ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &before_, nullptr, kSetBytes);
+  }
+
+ private:
+  static constexpr size_t kSetBytes = 8;  // of the kernel's sets
+  sigset_t signal_;
+  sigset_t before_;
+  bool was_pending_ = false;
+};
+
+constexpr int process_of(uint64_t thread) { return static_cast<int>(thread >> 32U); }
+
 // The first thread writes; others wait for it. A fault while it writes ends the process.
 void write_once(int signal, const siginfo_t& info, const ucontext_t& context) {
-  const int self = thread_id();
-  int nobody = 0;
-  if (__atomic_compare_exchange_n(&writer, &nobody, self, false, __ATOMIC_ACQ_REL,
+  const int process = ::getpid();
+  const uint64_t self =
+      static_cast<uint64_t>(process) << 32U | static_cast<uint32_t>(thread_id());
+  uint64_t other = __atomic_load_n(&writer, __ATOMIC_RELAXED);
+  if (process_of(other) != process &&
+      __atomic_compare_exchange_n(&writer, &other, self, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_RELAXED)) {
     static char path[kPathBytes];
+    const WithoutFileSizeSignal without;
     if (expand(path)) write_core(path, signal, info, context);
-    __atomic_store_n(&done, 1, __ATOMIC_RELEASE);
-  } else if (nobody != self) {
-    wait_until(kMostWaitMs, [] { return __atomic_load_n(&done, __ATOMIC_ACQUIRE) != 0; });
+    __atomic_store_n(&done, process, __ATOMIC_RELEASE);
+  } else if (other != self) {
+    wait_until(kMostWaitMs,
+               [process] { return __atomic_load_n(&done, __ATOMIC_ACQUIRE) == process; });
   }
 }
 
@@ -102,7 +136,8 @@ void on_sanitizer_death() {
   aborted.si_signo = SIGABRT;
   aborted.si_code = SI_TKILL;
   ucontext_t here;
-  if (__atomic_load_n(&writer, __ATOMIC_RELAXED) == 0 && ::getcontext(&here) == 0)
+  if (process_of(__atomic_load_n(&writer, __ATOMIC_RELAXED)) != ::getpid() &&
+      ::getcontext(&here) == 0)
     write_once(SIGABRT, aborted, here);
 }
 

@@ -114,7 +114,7 @@ void Mappings::read(StackRange* stacks, size_t stack_count) {
   count = 0;
   text_bytes = 0;
   Collector collector(*this, stacks, stack_count);
-  const File file("/proc/self/maps", O_RDONLY);
+  const File file("/proc/thread-self/maps", O_RDONLY);
   static char lines[8192];
   size_t kept = 0;
   for (;;) {

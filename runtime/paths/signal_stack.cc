@@ -40,6 +40,14 @@ void prepare_signal_stacks() {
   prepared = true;
 }
 
+void unblock_faults() {
+  sigset_t faults;
+  ::sigemptyset(&faults);
+  constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV};
+  for (const int signal : kFaults) ::sigaddset(&faults, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &faults, nullptr);
+}
+
 bool gives_signal_stacks() { return prepared; }
 
 void give_signal_stack() {

@@ -1,5 +1,5 @@
-// Gives each new thread a signal stack, also threads of libraries: interposes pthread_create. Only
-// in programs with a dynamic linker.
+// Gives each new thread a signal stack and the signals of faults, also threads of libraries:
+// interposes pthread_create. Only in programs with a dynamic linker.
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
@@ -22,7 +22,10 @@ void* run_thread(void* memory) {
   const Start start = *static_cast<Start*>(memory);
   ::free(memory);
   if (telltale_sampler_begin_thread_v1 != nullptr) telltale_sampler_begin_thread_v1();
-  if (gives_signal_stacks()) give_signal_stack();
+  if (gives_signal_stacks()) {
+    give_signal_stack();
+    unblock_faults();
+  }
   return start.routine(start.argument);
 }
 

@@ -236,6 +236,15 @@ bool is_bomb(uint64_t produced, uint64_t consumed, const InputLimits& limits) {
          produced / std::max<uint64_t>(1, consumed) >= limits.max_ratio;
 }
 
+// Whether the bytes begin an ELF file of type ET_CORE of a little-endian machine.
+bool begins_core_file(Bytes bytes) {
+  constexpr std::array kMagic = {std::byte{0x7f}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}};
+  constexpr size_t kTypeOffset = 16;
+  constexpr std::byte kCoreType{4};
+  return bytes.size() > kTypeOffset + 1 && std::ranges::equal(bytes.first(kMagic.size()), kMagic) &&
+         bytes[kTypeOffset] == kCoreType && bytes[kTypeOffset + 1] == std::byte{0};
+}
+
 class Decompression {
  public:
   Decompression(std::string_view compression, ByteSource& in, const InputLimits& limits, Spool& out,
@@ -283,6 +292,8 @@ class Decompression {
 
  private:
   Result<void> keep(size_t produced) {
+    // Stacks and unused memory are zeros: core files shrink to a thousandth.
+    if (out_.size() == 0 && begins_core_file(Bytes(buffer_).first(produced))) limits_.max_ratio = 0;
     if (Result<void> appended = out_.append(Bytes(buffer_).first(produced)); !appended)
       return appended;
     const uint64_t consumed = in_.consumed();
@@ -329,7 +340,7 @@ class Decompression {
 
   std::string_view compression_;
   ByteSource& in_;
-  const InputLimits& limits_;
+  InputLimits limits_;
   Spool& out_;
   ProblemLog& problems_;
   std::unique_ptr<StreamDecoder> decoder_;

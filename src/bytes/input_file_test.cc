@@ -272,6 +272,23 @@ std::string ten_gib_of_zeros(const std::function<std::string(const std::string&)
   return all;
 }
 
+TEST_F(InputFileTest, CoreFilesMayBeMostlyZeros) {
+  std::string core(4 * kMiB, '\0');
+  core.replace(0, 7, "\x7f" "ELF\2\1\1");
+  core[16] = 4;
+  const std::string program = [core]() mutable {
+    core[16] = 3;
+    return core;
+  }();
+  for (const auto& pack : {std::function([](const std::string& plain) { return gzip(plain, 9); }),
+                           std::function([](const std::string& plain) { return zstd(plain); })}) {
+    const Result<InputFile> read = InputFile::open(write(pack(core)));
+    ASSERT_TRUE(read) << read.error().detail;
+    EXPECT_EQ(read->bytes().size(), core.size());
+    EXPECT_FALSE(InputFile::open(write(pack(program))));
+  }
+}
+
 TEST_F(InputFileTest, BombsAreRefusedInLittleMemory) {
   const std::vector<std::string> bombs = {
       ten_gib_of_zeros([](const std::string& plain) { return gzip(plain, 9); }),

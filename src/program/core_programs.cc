@@ -130,19 +130,30 @@ class Search {
         program.path = given.path;
       }
     }
+    std::string other_id;
     if (program.path.empty() && may_open_recorded_path(mapped.first.path)) {
       const Result<std::string> id = read_build_id(mapped.first.path);
       if (id && (mapped.build_id.empty() || same_build_id(*id, mapped.build_id)))
         program.path = mapped.first.path;
+      else if (id)
+        other_id = *id;
     }
     if (!program.path.empty() && fits(core_, mapped, program)) {
       found_.programs.push_back(std::move(program));
     } else if (!mapped.build_id.empty() || mapped.is_main) {
       problems_.add({Problem::Kind::oddity, 0, core_name_, "mapped file",
-                     fmt::format("{} (build-id {}) was not found; use --program", mapped.first.path,
-                                 mapped.build_id.empty() ? "unknown" : mapped.build_id),
-                     0});
+                     why_missing(mapped, other_id), 0});
     }
+  }
+
+  // `other_id`: the build-id of the file that is there now; empty: there is none that can be read.
+  static std::string why_missing(const MappedFile& mapped, const std::string& other_id) {
+    const std::string id = mapped.build_id.empty() ? "unknown" : mapped.build_id;
+    if (other_id.empty())
+      return fmt::format("{} (build-id {}) was not found; use --program", mapped.first.path, id);
+    return fmt::format(
+        "{} is another build (build-id {}) than that of the core file ({}); use --program",
+        mapped.first.path, other_id, id);
   }
 
   static bool is_of(const GivenFile& given, const MappedFile& mapped) {

@@ -161,13 +161,18 @@ class CoreStacks::State {
     const State* state;
   };
 
+  // All are zero in a file of TELLTALE_PATHS if the thread blocked all signals.
+  static bool has_registers(const CoreThread& thread) {
+    return std::ranges::any_of(thread.registers, [](uint64_t value) { return value != 0; });
+  }
+
   static pid_t next_thread(Dwfl*, void* self_pointer, void** thread_pointer) {
     auto* self = static_cast<State*>(self_pointer);
     std::vector<ThreadSource>& sources = self->sources_;
     size_t index = 0;
     if (*thread_pointer != nullptr)
       index = static_cast<size_t>(static_cast<ThreadSource*>(*thread_pointer) - sources.data()) + 1;
-    while (index < sources.size() && sources[index].thread->registers.empty()) ++index;
+    while (index < sources.size() && !has_registers(*sources[index].thread)) ++index;
     if (index >= sources.size()) return 0;
     *thread_pointer = &sources[index];
     return static_cast<pid_t>(sources[index].thread->tid);

@@ -99,6 +99,22 @@ class CrashPaths(SamplerCase):
                 place = line("if (sum > 5)", MERGED_CALLS)
                 self.assertEqual(self.find_in_merged_calls(program), (str(MERGED_CALLS), place, [str(place)]))
 
+    def test_deaths_of_unusual_processes(self):
+        source = STACKS.with_name("unusual_deaths.c")
+        program = build(self.path("unusual"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O1", "-pthread", source)
+        for how, files in (("main has ended", 1), ("signals are blocked", 1), ("a child has crashed", 2), ("files are limited", 0)):
+            with self.subTest(how):
+                for file in self.folder.glob("*.core"):
+                    file.unlink()
+                done = run(program, how, env={"TELLTALE_PATHS": str(self.path("%p.core"))})
+                self.assertEqual(done.returncode, -signal.SIGSEGV)
+                found = list(self.folder.glob("*.core*"))
+                self.assertEqual(len(found), files, found)
+                for file in found:
+                    frame = traced_frames(paths(file, "--program", program))[0]
+                    self.assertEqual((frame["function"], frame["line"]), ("crash", line("*(volatile int *)0", source)))
+                    self.assertTrue(frame["complete_history"])
+
     def build_stacks(self, release, *words):
         return build(self.path("stacks"), release, "-silent", *words, STACKS, STACKS.with_name("without_unwind_table.S"))
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/missing_programs.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -41,7 +42,7 @@ int answer(const Recording& recording, const CallFilter& filter, const CoverageO
   problems.merge(recording.problems());
   Result<std::vector<FunctionCoverage>> all = recording.paths_in_frames()->coverage(problems);
   if (!all) return report_error(all.error());
-  if (all->empty()) {
+  if (all->empty() && !tell_missing_programs(problems)) {
     fmt::print(
         stderr,
         "telltale: no program of this core file was built with path tracing or coverage "

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/utc_time.h"
+#include "cli/options/missing_programs.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -83,7 +84,7 @@ int answer(const Recording& recording, const CallFilter& filter, const PathsOpti
     fmt::print(stderr, "telltale: {}\n",
                has_threads ? "no function on the stacks is in what the options select"
                            : "no thread is in what was left of the program");
-  } else if (std::ranges::none_of(chosen, has_paths)) {
+  } else if (std::ranges::none_of(chosen, has_paths) && !tell_missing_programs(problems)) {
     fmt::print(
         stderr,
         "telltale: no function on these stacks has paths: programs keep them if telltale-cc "

@@ -267,6 +267,7 @@ class FrameDecoder {
       }
     }
     if (is_system_library(frame.module)) return "it is in a library of the system";
+    if (frame.module.empty()) return "no program was found that has code there";
     // A stripped program has neither metadata nor lines.
     if (module_of(frame) == nullptr && frame.line == 0)
       return "it was built without path tracing, or stripped";
