@@ -321,8 +321,8 @@ class Coverage {
     llvm::BasicBlock& entry = function_.getEntryBlock();
     llvm::IRBuilder<> builder(&entry, entry.getFirstInsertionPt());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
-    llvm::AllocaInst* const local = builder.CreateAlloca(
-        frame_array_type(builder.getInt8Ty(), probes), nullptr, kind.local);
+    llvm::AllocaInst* const local =
+        builder.CreateAlloca(frame_array_type(builder.getInt8Ty(), probes), nullptr, kind.local);
     builder.SetInsertPoint(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
     declare_variable(function_, builder, local, kind.local,
@@ -370,8 +370,7 @@ class Coverage {
       const bool is_entry = each.call == nullptr && each.block == blocks_.front();
       places.emplace_back(is_entry ? nullptr : place_of(each), each.probe);
     }
-    llvm::AllocaInst* const local =
-        kind.local == nullptr ? nullptr : make_local(kind, probes);
+    llvm::AllocaInst* const local = kind.local == nullptr ? nullptr : make_local(kind, probes);
     for (const auto& [place, probe] : places) {
       llvm::Instruction* before = place;
       if (before == nullptr) {

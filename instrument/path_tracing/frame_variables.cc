@@ -43,8 +43,7 @@ void declare_variable(llvm::Function& function, llvm::IRBuilder<>& builder,
 }
 
 llvm::Type* frame_array_type(llvm::Type* element, std::uint64_t count) {
-  return llvm::StructType::get(element->getContext(),
-                               std::vector<llvm::Type*>(count, element));
+  return llvm::StructType::get(element->getContext(), std::vector<llvm::Type*>(count, element));
 }
 
 }  // namespace telltale::instrument

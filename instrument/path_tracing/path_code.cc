@@ -219,7 +219,8 @@ class PathCode {
     llvm::Type* const scalar =
         traced_.optimised_later ? static_cast<llvm::Type*>(llvm::StructType::get(word_)) : word_;
     if (has_ring_) {
-      array_ = allocate(frame_array_type(word_, ring_->getNumElements()), csi::kVariableNames.array);
+      array_ =
+          allocate(frame_array_type(word_, ring_->getNumElements()), csi::kVariableNames.array);
       index_ = allocate(scalar, csi::kVariableNames.index);
     }
     if (has_variables_ && !has_sum_in_ring()) sum_ = allocate(scalar, csi::kVariableNames.sum);

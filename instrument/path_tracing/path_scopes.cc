@@ -38,8 +38,7 @@ std::size_t PathScopes::number_of(const llvm::DILocalScope& scope, const llvm::D
   // Blocks of a subprogram's scope are one scope, unless they are in different files.
   const llvm::StringRef name =
       subprogram->getLinkageName().empty() ? subprogram->getName() : subprogram->getLinkageName();
-  std::string fields =
-      "\t" + escaped_field(path_of(scope.getFile())) + "\t" + escaped_field(name);
+  std::string fields = "\t" + escaped_field(path_of(scope.getFile())) + "\t" + escaped_field(name);
   if (call != nullptr)
     fields += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());
   const auto [place, is_new] = by_fields_.try_emplace(fields, by_fields_.size());

@@ -228,8 +228,7 @@ class Collector {
          number = pieces()[number].dominator) {
       const PieceHere earlier(number, piece.second);
       const auto found = blocks_.find(earlier);
-      if (found != blocks_.end() &&
-          llvm::any_of(found->second, [&](const llvm::BasicBlock* has) {
+      if (found != blocks_.end() && llvm::any_of(found->second, [&](const llvm::BasicBlock* has) {
             return dominators_.dominates(has, &block);
           }))
         return;
@@ -245,7 +244,8 @@ class Collector {
     for (const auto& [number, call] : llvm::reverse(pieces_in(block))) {
       const auto [next, is_last] = following.try_emplace(call, number);
       if (is_last) {
-        for (const std::uint64_t other : pieces_behind(block, call)) find_lost(number, other, call, lost);
+        for (const std::uint64_t other : pieces_behind(block, call))
+          find_lost(number, other, call, lost);
       } else {
         find_lost(number, next->second, call, lost);
         next->second = number;
@@ -270,8 +270,8 @@ class Collector {
       for (const llvm::BasicBlock* const successor : llvm::successors(at)) {
         if (!seen.insert(successor).second) continue;
         if (seen.size() > kMostBlocks) return {};
-        const auto next = llvm::find_if(pieces_in(*successor),
-                                        [&](const PieceHere& piece) { return piece.second == call; });
+        const auto next = llvm::find_if(
+            pieces_in(*successor), [&](const PieceHere& piece) { return piece.second == call; });
         if (next == pieces_in(*successor).end()) {
           pending.push_back(successor);
         } else {

@@ -99,8 +99,7 @@ constexpr int process_of(uint64_t thread) { return static_cast<int>(thread >> 32
 // The first thread writes; others wait for it. A fault while it writes ends the process.
 void write_once(int signal, const siginfo_t& info, const ucontext_t& context) {
   const int process = ::getpid();
-  const uint64_t self =
-      static_cast<uint64_t>(process) << 32U | static_cast<uint32_t>(thread_id());
+  const uint64_t self = static_cast<uint64_t>(process) << 32U | static_cast<uint32_t>(thread_id());
   uint64_t other = __atomic_load_n(&writer, __ATOMIC_RELAXED);
   if (process_of(other) != process &&
       __atomic_compare_exchange_n(&writer, &other, self, false, __ATOMIC_ACQ_REL,

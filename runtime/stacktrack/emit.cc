@@ -87,8 +87,8 @@ void fill_unused_slots(Node& node, Stream& stream, uint64_t number, uint32_t cou
   }
 }
 
-// Returns the slots that were taken last, some of which may be past the end, unless a signal handler
-// ran in between and took others. An empty slot would keep its chunk from being unmapped.
+// Returns the slots that were taken last, some of which may be past the end, unless a signal
+// handler ran in between and took others. An empty slot would keep its chunk from being unmapped.
 void give_back_slots(Node& node, Stream& stream, uint32_t taken) {
   const uint32_t count = taken % 4;
   const uint32_t number = taken / 4;

@@ -77,8 +77,8 @@ bool post_name(Sink& sink, Store& store, Node& node, Stream& stream, uint64_t se
   const Payload place = location(store.layout, id, node.number);
   const Payload named = file_property(store.layout, id, node.number);
   if (store.chunk_bytes != 0)
-    return store_name(store, stream, static_cast<uint16_t>(node.number), head, place,
-                      property_head, named, property, count);
+    return store_name(store, stream, static_cast<uint16_t>(node.number), head, place, property_head,
+                      named, property, count);
   const char* const text = stacktrack::kThreadFile;
   if (!post(sink, &store, head, place, text, std::strlen(text), false) ||
       !post(sink, &store, property_head, named, property.text, property.bytes, false)) {

@@ -60,8 +60,8 @@ class Threads {
   // A node for the calling thread: that of an ended thread, or a new one. `inherited`: it has its
   // predecessor's streams. Null: out of memory.
   static Node* attach(uint32_t pid, uint32_t tid, bool* inherited);
-  // Calls `visit` for nodes of threads that have ended, as if it were theirs, until it returns false.
-  // Async-signal-safe.
+  // Calls `visit` for nodes of threads that have ended, as if it were theirs, until it returns
+  // false. Async-signal-safe.
   template <typename Visit>
   static void for_each_ended(uint32_t pid, uint32_t tid, Visit&& visit) {
     for_each([&](Node& node) {

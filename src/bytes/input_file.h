@@ -13,8 +13,8 @@ namespace telltale {
 
 struct InputLimits {
   // Size limit for compressed or unseekable input, in bytes. A compressed stream that expands by
-  // more than `max_ratio` after its first MiB of output counts as a decompression bomb, unless it is
-  // a core file; 0 disables that check.
+  // more than `max_ratio` after its first MiB of output counts as a decompression bomb, unless it
+  // is a core file; 0 disables that check.
   uint64_t max_decompressed_bytes = uint64_t{4} << 30;
   uint64_t max_ratio = 200;
   // Largest window of a zstd frame, which is what the decoder allocates. Rounded down to a power of

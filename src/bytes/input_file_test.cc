@@ -274,7 +274,9 @@ std::string ten_gib_of_zeros(const std::function<std::string(const std::string&)
 
 TEST_F(InputFileTest, CoreFilesMayBeMostlyZeros) {
   std::string core(4 * kMiB, '\0');
-  core.replace(0, 7, "\x7f" "ELF\2\1\1");
+  core.replace(0, 7,
+               "\x7f"
+               "ELF\2\1\1");
   core[16] = 4;
   const std::string program = [core]() mutable {
     core[16] = 3;

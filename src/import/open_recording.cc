@@ -1,34 +1,13 @@
 #include "import/open_recording.h"
 
-#include <fmt/format.h>
-#include <sys/stat.h>
-
-#include <map>
 #include <string>
 #include <utility>
 
+#include "base/repeated_files.h"
 #include "import/formats.h"
 #include "import/recording_folder.h"
 
 namespace telltale {
-namespace {
-
-// Its events would count twice.
-Result<void> refuse_repeated(const std::vector<std::string>& files) {
-  std::map<std::pair<dev_t, ino_t>, const std::string*> seen;
-  for (const std::string& path : files) {
-    struct stat status = {};
-    if (::stat(path.c_str(), &status) != 0) continue;
-    const auto [first, added] = seen.try_emplace({status.st_dev, status.st_ino}, &path);
-    if (added) continue;
-    return usage_error(*first->second == path
-                           ? path + " is given twice"
-                           : fmt::format("{} and {} are the same file", *first->second, path));
-  }
-  return {};
-}
-
-}  // namespace
 
 Result<std::vector<InputFile>> open_inputs(const OpenOptions& options) {
   std::vector<InputFile> inputs;

@@ -33,8 +33,8 @@ struct FramePaths {
   uint32_t innermost_line = 0;
   std::string module;  // path of the program or shared object
   uint64_t pc = 0;
-  bool interrupted = false;  // stopped at pc itself, not in a call before it
-  bool inlined = false;      // into the next frame that is not
+  bool interrupted = false;      // stopped at pc itself, not in a call before it
+  bool inlined = false;          // into the next frame that is not
   bool may_lack_caller = false;  // the frame of its caller may be missing (StackFrame)
   // What it ran. More than one if several functions of this name fit; none: `untraced` says why.
   struct Decoded {

@@ -141,8 +141,8 @@ class Search {
     if (!program.path.empty() && fits(core_, mapped, program)) {
       found_.programs.push_back(std::move(program));
     } else if (!mapped.build_id.empty() || mapped.is_main) {
-      problems_.add({Problem::Kind::oddity, 0, core_name_, "mapped file",
-                     why_missing(mapped, other_id), 0});
+      problems_.add(
+          {Problem::Kind::oddity, 0, core_name_, "mapped file", why_missing(mapped, other_id), 0});
     }
   }
 

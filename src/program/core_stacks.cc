@@ -229,8 +229,9 @@ class CoreStacks::State {
       stack.cut = fmt::format("the core file has no memory at {:#x}", *self->missing_address_);
     if (self->is_lost_) {
       self->is_lost_ = false;
-      stack.cut = fmt::format("there is no code at {:#x}, and the stack does not tell who called it",
-                              stack.frames.front().pc);
+      stack.cut =
+          fmt::format("there is no code at {:#x}, and the stack does not tell who called it",
+                      stack.frames.front().pc);
     } else if (status == DWARF_CB_ABORT) {
       stack.cut = fmt::format("only the innermost {} frames are read", self->options_.most_frames);
     }
@@ -304,8 +305,8 @@ class CoreStacks::State {
     constexpr uint64_t kReturnAddressBytes = 8;
     if (core_.machine() != EM_X86_64) return DWARF_CB_OK;
     std::optional<uint64_t>& stack_pointer = registers.registers[kStackPointer];
-    const auto address = stack_pointer ? core_.read_number(*stack_pointer, kReturnAddressBytes)
-                                       : std::nullopt;
+    const auto address =
+        stack_pointer ? core_.read_number(*stack_pointer, kReturnAddressBytes) : std::nullopt;
     if (!address || !follows_call(*address)) {
       is_lost_ = true;
       return DWARF_CB_ABORT;

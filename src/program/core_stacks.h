@@ -32,7 +32,7 @@ struct StackFrame {
   // No unwind table describes the code: its caller was found by the frame pointer, which misses one
   // if the function does not set it.
   bool may_lack_caller = false;
-  std::string symbol;    // of the symbol table
+  std::string symbol;  // of the symbol table
   // Link-time addresses in the module: inside the instruction, and the bounds of the function by
   // the symbol table, without a symbol by the unwind tables; 0: unknown.
   uint64_t address = 0;

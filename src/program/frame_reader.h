@@ -31,8 +31,8 @@ class FrameReader {
         find_(std::move(find)),
         read_debug_info_(std::move(read_debug_info)) {}
 
-  // Appends the frames of one physical frame, the innermost first. `state` is at that frame; if it is
-  // `in_call`, at the last byte of a call, and not interrupted there.
+  // Appends the frames of one physical frame, the innermost first. `state` is at that frame; if it
+  // is `in_call`, at the last byte of a call, and not interrupted there.
   void read(Dwfl* dwfl, Dwfl_Frame* state, bool in_call, std::vector<StackFrame>& frames);
 
   // `state` is at `frame`, which is of an exception unwinder, see find_landing().

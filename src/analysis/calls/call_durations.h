@@ -39,10 +39,11 @@ struct CallDurations {
 CallFilter without_inside(CallFilter filter);
 
 // wanted(FunctionId) is asked once for each function and thread. The filter selects threads, and by
-// its window calls that begin in it. Memory: 48 bytes a call.
+// its window calls that begin in it. `max_depth`: of the calls, 1 is a thread's outermost. Memory:
+// 48 bytes a call.
 template <EventSource Source, typename Wanted>
-CallDurations collect_durations(const Source& source, const CallFilter& filter, Wanted wanted,
-                                ProblemLog& problems) {
+CallDurations collect_durations(const Source& source, const CallFilter& filter, size_t max_depth,
+                                Wanted wanted, ProblemLog& problems) {
   struct Sink : IgnoreCalls {
     struct Frame {
       Ticks entered = 0;
@@ -51,18 +52,21 @@ CallDurations collect_durations(const Source& source, const CallFilter& filter, 
     void open(Ticks time, FunctionId) { frames.push_back({time, call}); }
     void close(Ticks time, FunctionId function, CloseKind how) {
       const Frame frame = frames.back();
+      const size_t depth = frames.size();
       frames.pop_back();
+      if (depth > max_depth) return;
       int8_t& known = matches[function];
       if (known == 0) known = wanted(function) ? 1 : -1;
       if (known < 0 || !window.holds(frame.entered)) return;
       (how == CloseKind::unfinished ? found.open : found.ended)
           .push_back({function, stream, frame.number, frame.entered, time - frame.entered, how});
     }
-    Sink(Wanted& which, PlayedWindow kept, CallDurations& out, size_t of)
-        : wanted(which), window(kept), found(out), stream(of) {}
+    Sink(Wanted& which, PlayedWindow kept, size_t deepest, CallDurations& out, size_t of)
+        : wanted(which), window(kept), max_depth(deepest), found(out), stream(of) {}
     uint64_t call = 0;
     Wanted& wanted;
     PlayedWindow window;
+    size_t max_depth;
     CallDurations& found;
     size_t stream;
     std::vector<Frame> frames;
@@ -73,7 +77,7 @@ CallDurations collect_durations(const Source& source, const CallFilter& filter, 
   const auto streams = source.streams();
   for (size_t i = 0; i < streams.size(); ++i) {
     if (!filter.keeps_thread(streams[i].thread)) continue;
-    Sink sink(wanted, window_of(source, filter), found, i);
+    Sink sink(wanted, window_of(source, filter), max_depth, found, i);
     CallWalk walk(source, i, every_call, sink);
     while (walk.next(problems)) {
     }

@@ -33,10 +33,12 @@ ScriptedSource example() {
 }
 
 CallDurations durations_of(const ScriptedSource& source, uint32_t function,
-                           const CallFilter& filter = {}) {
+                           const CallFilter& filter = {},
+                           size_t max_depth = std::numeric_limits<size_t>::max()) {
   ProblemLog problems;
   return collect_durations(
-      source, filter, [&](FunctionId id) { return to_number(id) == function; }, problems);
+      source, filter, max_depth, [&](FunctionId id) { return to_number(id) == function; },
+      problems);
 }
 
 TEST(CallDurations, EachCallWithItsNumber) {
@@ -59,6 +61,18 @@ TEST(CallDurations, TheWindowSelectsByBeginning) {
   ASSERT_EQ(found.ended.size(), 1U);
   EXPECT_EQ(found.ended[0].entered, 30U);
   EXPECT_TRUE(found.open.empty());
+}
+
+TEST(CallDurations, TheDepthIsThatOfTheCalls) {
+  ScriptedSource source;
+  source.thread({1, 7}).enter(0, 2).enter(10, 1).enter(20, 2).leave(30, 2).leave(40, 1).leave(50,
+                                                                                              2);
+  EXPECT_EQ(durations_of(source, 2).ended.size(), 2U);
+  EXPECT_EQ(durations_of(source, 2, {}, 3).ended.size(), 2U);
+  const CallDurations found = durations_of(source, 2, {}, 2);
+  ASSERT_EQ(found.ended.size(), 1U);
+  EXPECT_EQ(found.ended[0].duration, 50U);
+  EXPECT_TRUE(durations_of(source, 2, {}, 0).ended.empty());
 }
 
 TEST(CallDetails, WhatWasInsideAndMeanwhile) {

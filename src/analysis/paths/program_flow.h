@@ -51,8 +51,8 @@ struct ProgramEvidence {
     uint32_t function = 0;
     // It is in one of these; none: in any block.
     std::vector<uint32_t> stopped_in = {};
-    // Of a single block: the index of the call that it is in, or how many calls it has if all of them
-    // have returned.
+    // Of a single block: the index of the call that it is in, or how many calls it has if all of
+    // them have returned.
     std::optional<size_t> call = {};
     // What its path record says of its blocks, and how often it entered each. Empty: nothing.
     std::vector<Ran> blocks = {};

@@ -1,6 +1,7 @@
 #include "cli/options/command.h"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 #include <utility>
 
 #include "base/closest_word.h"
@@ -8,8 +9,18 @@
 namespace telltale::cli {
 namespace {
 
+// CLI11 would read an empty text as 0.
+CLI::Option& not_empty(CLI::Option& option) {
+  const auto complain = [](const std::string& typed) {
+    return typed.empty() ? "needs a value, but got an empty text" : "";
+  };
+  option.check(CLI::Validator(complain, ""));
+  return option;
+}
+
 // CLI11 would read "-1" as the largest number of an unsigned type.
 CLI::Option& without_sign(CLI::Option& option) {
+  not_empty(option);
   const auto complain = [](const std::string& typed) {
     return typed.starts_with('-') ? "needs a number that is not negative, but got " + typed : "";
   };
@@ -72,6 +83,18 @@ Option& Option::in_range(uint64_t least, uint64_t most) {
 
 Option& Option::in_range(double least, double most) {
   option_->check(CLI::Range(least, most));
+  // Which is in no range, but below and above nothing either.
+  const auto complain = [](const std::string& typed) {
+    double value = 0;
+    const bool is_nan = CLI::detail::lexical_cast(typed, value) && std::isnan(value);
+    return is_nan ? "needs a number, but got " + typed : "";
+  };
+  option_->check(CLI::Validator(complain, ""));
+  return *this;
+}
+
+Option& Option::not_empty() {
+  cli::not_empty(*option_);
   return *this;
 }
 
@@ -123,7 +146,7 @@ Option Command::add_option(const std::string& names, std::vector<std::string>& v
 }
 
 Option Command::add_option(const std::string& names, int& value, const std::string& description) {
-  return Option(*app_->add_option(names, value, description));
+  return Option(not_empty(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_option(const std::string& names, uint16_t& value,
@@ -143,7 +166,7 @@ Option Command::add_option(const std::string& names, std::optional<uint64_t>& va
 
 Option Command::add_option(const std::string& names, double& value,
                            const std::string& description) {
-  return Option(*app_->add_option(names, value, description));
+  return Option(not_empty(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_flag(const std::string& names, bool& value, const std::string& description) {

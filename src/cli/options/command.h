@@ -36,7 +36,9 @@ class Option {
   Option& one_of(const std::vector<std::string>& values);
   Option& one_of_numbers(const std::vector<int>& values);
   Option& in_range(uint64_t least, uint64_t most);
-  Option& in_range(double least, double most);
+  Option& in_range(double least, double most);  // not NaN
+  // An empty value is an error: a variable of the shell that is not set.
+  Option& not_empty();
   // The option takes exactly this many values.
   Option& expected(int values);
   // For a repeatable option: it takes one value each time instead of all that follow.

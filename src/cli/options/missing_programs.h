@@ -5,8 +5,8 @@
 namespace telltale::cli {
 
 // Says on standard error which programs of a core file were not found, or are other builds now.
-// Returns whether there are any: then nothing else explains an empty answer. Libraries of the system
-// are left out.
+// Returns whether there are any: then nothing else explains an empty answer. Libraries of the
+// system are left out.
 bool tell_missing_programs(const ProblemLog& problems);
 
 }  // namespace telltale::cli

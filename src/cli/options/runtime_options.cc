@@ -77,6 +77,7 @@ void add_runtime_options(Command verb, RuntimeOptions& options) {
   verb.add_option("--gate", options.gate,
                   "exit status 1 if the live objects of a type grow steadily and by more than "
                   "BYTES or N% between the first and the last heap shot: growth=BYTES, growth=N%")
+      .not_empty()
       .type_name("GATE")
       .group(group);
   verb.add_flag("--like-mprof", options.made.like_mprof,

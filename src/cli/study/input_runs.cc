@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "cli/options/shell_command.h"
 #include "cli/study/label_command.h"
 #include "cli/study/run_row.h"
 

@@ -21,41 +21,12 @@
 namespace telltale::cli {
 namespace {
 
-// Quotes a word for sh, on one line.
-std::string shell_word(const std::string& word) {
-  constexpr std::string_view kPlain =
-      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
-  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
-  const bool controls = std::ranges::any_of(
-      word, [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
-  std::string text = controls ? "$'" : "'";
-  for (const char c : word) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (controls && (byte < ' ' || byte == 0x7f)) {
-      text += fmt::format("\\x{:02x}", byte);
-    } else if (controls && (c == '\'' || c == '\\')) {
-      text += fmt::format("\\{}", c);
-    } else if (c == '\'') {
-      text += "'\\''";
-    } else {
-      text += c;
-    }
-  }
-  return text + "'";
-}
-
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);
   return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
 }
 
 }  // namespace
-
-std::string shell_command(const std::vector<std::string>& words) {
-  std::string command;
-  for (const std::string& word : words) command += (command.empty() ? "" : " ") + shell_word(word);
-  return command;
-}
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);

@@ -18,8 +18,6 @@ namespace telltale::cli {
 
 inline constexpr std::string_view kTimeoutRule = "timeout";
 
-// The words as a command for sh, on one line.
-std::string shell_command(const std::vector<std::string>& words);
 std::string utc_now();  // "2026-11-22T22:44:17Z"
 // Sets status, signal, seconds, and label and rule by signal, status and timeout.
 void note_ending(StudyRun& run, const JobOutcome& outcome);

@@ -14,6 +14,7 @@
 
 #include "cli/collect/collected_runs.h"
 #include "cli/options/reading_options.h"
+#include "cli/options/shell_command.h"
 #include "cli/record/child_process.h"
 #include "cli/record/repeated_input.h"
 #include "cli/record/shell_status.h"

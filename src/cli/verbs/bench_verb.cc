@@ -132,7 +132,10 @@ void add_bench_verb(Command app, int& status) {
       .type_name("COMMAND")
       .required();
   verb.end_options_at_positionals();
-  verb.add_option("--runs", options->runs, "runs of each command").type_name("N").show_default();
+  verb.add_option("--runs", options->runs, "runs of each command")
+      .in_range(uint64_t{1}, uint64_t{1000})
+      .type_name("N")
+      .show_default();
   verb.add_option("--run-option", options->recorder,
                   "option of telltale run, such as --run-option=--min=1us")
       .type_name("OPTION")

@@ -16,6 +16,7 @@
 #include "analysis/isolation/regression.h"
 #include "base/joined.h"
 #include "base/parallel.h"
+#include "base/repeated_files.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/isolation_exports.h"
@@ -292,6 +293,8 @@ int run(IsolateOptions& options) {
         &options.sources.passed}) {
     if (const auto free = check_output(options.output, *inputs); !free)
       return report_error(free.error());
+    if (const Result<void> once = refuse_repeated(*inputs); !once)
+      return report_error(once.error());
   }
   if (!options.slow.empty()) {
     const Result<double> quantile = parse_percentile(options.slow);
@@ -443,6 +446,7 @@ void add_isolate_verb(Command app, int& status) {
   verb.add_option("--gate", options->gate,
                   "exit status 1 if a predictor is new compared with this study, or with the runs "
                   "of this build; then the answer covers the other builds")
+      .not_empty()
       .type_name("STUDY|BUILD");
   add_output_option(verb, options->output).show_default();
   verb.callback([options, &status] { status = run(*options); });

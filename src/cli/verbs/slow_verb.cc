@@ -9,6 +9,7 @@
 #include "cli/options/function_match.h"
 #include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
+#include "cli/options/shell_command.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
@@ -27,12 +28,15 @@ struct SlowOptions {
 
 // The calls of the function that was asked for. Errors: usage, if the recording has no such
 // function.
+// `chosen`: its functions and its depth select the calls, too, not only what is inside them.
 Result<CallDurations> durations_of(const TimedCalls& calls, const SlowOptions& options,
-                                   const CallFilter& filter, ProblemLog& problems) {
+                                   const CallFilter& filter, const CallFilter& chosen,
+                                   ProblemLog& problems) {
   CallDurations durations = collect_durations(
-      calls, filter,
+      calls, filter, chosen.max_depth,
       [&](FunctionId id) {
-        return means_function(options.function, calls.functions().describe(id));
+        const FunctionInfo& function = calls.functions().describe(id);
+        return means_function(options.function, function) && chosen.matches(function);
       },
       problems);
   if (durations.ended.empty() && durations.open.empty()) {
@@ -76,11 +80,14 @@ void remark_functions(const FunctionNames& names, const CallDurations& durations
 int answer_slow(const Recording& recording, const SlowOptions& options, const CallFilter& filter) {
   const TimedCalls& calls = *recording.timed_calls();
   ProblemLog problems = recording.problems();
-  Result<CallDurations> durations = durations_of(calls, options, filter, problems);
+  Result<CallDurations> durations = durations_of(calls, options, filter, {}, problems);
   if (!durations) return report_error(durations.error());
   const SlowCalls slow = find_slow_calls(calls, filter, *std::move(durations), options.limit);
   const StyledNames names(calls.functions(), options.reading.name_style());
-  const std::string command = fmt::format("telltale replay {}", joined(options.reading.files, " "));
+  std::vector<std::string> words = {"telltale", "replay"};
+  for (const std::string& file : options.reading.files)
+    words.push_back(file.starts_with('-') && file != "-" ? "./" + file : file);
+  const std::string command = shell_command(words);
   const int status =
       print_section(slow_section(calls, names, slow), schemas::kSlow, recording, options, problems,
                     [&](BlockWriter& out) { write_slow_text(calls, names, slow, command, out); });
@@ -93,7 +100,7 @@ int answer_histogram(const Recording& recording, const SlowOptions& options,
                      const CallFilter& filter) {
   const TimedCalls& calls = *recording.timed_calls();
   ProblemLog problems = recording.problems();
-  const Result<CallDurations> durations = durations_of(calls, options, filter, problems);
+  const Result<CallDurations> durations = durations_of(calls, options, filter, filter, problems);
   if (!durations) return report_error(durations.error());
   const StyledNames names(calls.functions(), options.reading.name_style());
   const int status = print_section(

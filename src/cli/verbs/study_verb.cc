@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "base/repeated_files.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/study/fuzz_study.h"
@@ -159,6 +160,8 @@ Result<void> merge_one(const std::string& from, StudyFolder& into, uint64_t& nex
 int merge(const StudyVerbOptions& options) {
   if (options.output.empty())
     return report_error(usage_error("merge writes a study: use -o").error());
+  if (const Result<void> once = refuse_repeated(options.studies); !once)
+    return report_error(once.error());
   for (const std::string& study : options.studies) {
     if (!is_study(study)) return report_error(usage_error(study + " is not a study").error());
     std::error_code failure;

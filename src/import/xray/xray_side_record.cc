@@ -29,7 +29,8 @@ namespace telltale {
 namespace {
 
 constexpr std::string_view kSuffix = ".side";
-constexpr std::array<std::string_view, 2> kCompressed = {".gz", ".zst"};
+constexpr std::array<std::string_view, 4> kCompressed = {".gz", ".zst", ".xz", ".lz4"};
+constexpr uint64_t kPidOffset = 24;  // in a side record
 
 std::optional<std::string> find_path(const std::string& trace_path) {
   if (trace_path == "-") return std::nullopt;
@@ -228,9 +229,28 @@ RecorderCost cost_of(const xray::SideRecord& record) {
   return {to_ps(record.cost_inside), to_ps(record.cost_outside)};
 }
 
-std::optional<FoundSideRecord> find_side_record(const std::string& trace_path,
-                                                const InputLimits& limits, ProblemLog& problems) {
-  const std::optional<std::string> path = find_path(trace_path);
+// The process of the trace's first buffer. Empty: the version does not say, or the buffer is
+// damaged.
+std::optional<uint32_t> first_process(Bytes trace) {
+  const Result<xray::FileHeader> header = xray::read_file_header(trace);
+  if (!header || header->type != xray::LogType::fdr || !xray::fdr_layout(header->version).has_pid)
+    return std::nullopt;
+  constexpr size_t kMostRecords = 8;  // of a buffer's preamble
+  for (size_t i = 0; i < kMostRecords; ++i) {
+    const size_t at = xray::kFileHeaderBytes + i * xray::kMetadataRecordBytes;
+    if (at + xray::kMetadataRecordBytes > trace.size()) break;
+    const auto first = static_cast<uint8_t>(trace[at]);
+    if ((first & 1U) == 0) break;
+    if (first >> 1U != static_cast<uint8_t>(xray::MetadataKind::pid)) continue;
+    Cursor in(trace.subspan(at + 1, sizeof(uint32_t)), header->order);
+    return in.read<uint32_t>("pid");
+  }
+  return std::nullopt;
+}
+
+std::optional<FoundSideRecord> find_side_record(const InputFile& trace, const InputLimits& limits,
+                                                ProblemLog& problems) {
+  const std::optional<std::string> path = find_path(trace.name());
   if (!path) return std::nullopt;
   const Result<InputFile> input = InputFile::open(*path, limits);
   Result<xray::SideRecord> record = input ? xray::read_side_record(input->bytes(), *path, problems)
@@ -238,6 +258,15 @@ std::optional<FoundSideRecord> find_side_record(const std::string& trace_path,
   if (!record) {
     problems.add({Problem::Kind::corruption, record.error().offset.value_or(0), *path, "SideRecord",
                   record.error().detail + "; functions have no names", 0});
+    return std::nullopt;
+  }
+  const std::optional<uint32_t> process = first_process(trace.bytes());
+  if (process && record->pid != 0 && *process != record->pid) {
+    problems.add(
+        {Problem::Kind::corruption, kPidOffset, *path, "SideRecord",
+         fmt::format("it is of process {}, but {} is of process {}; functions have no names",
+                     record->pid, trace.name(), *process),
+         0});
     return std::nullopt;
   }
   problems.merge(input->problems());
@@ -322,7 +351,7 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
   for (const InputFile& input : inputs) {
     XrayRecording::FileContext& context = sides.contexts.emplace_back();
     std::shared_ptr<const RecordedNames>& own = names.emplace_back();
-    std::optional<FoundSideRecord> found = find_side_record(input.name(), options.limits, problems);
+    std::optional<FoundSideRecord> found = find_side_record(input, options.limits, problems);
     if (!found) {
       if (const auto missing = missing_side_record(input); missing && options.programs.empty()) {
         problems.add({Problem::Kind::oddity, xray::kRecorderMarkOffset, input.name(), "header",

@@ -24,8 +24,9 @@ struct XraySideRecords {
 };
 
 // Reads the side records of `inputs`: the side record of TRACE is the file TRACE.side, or for
-// TRACE.gz and TRACE.zst also TRACE.side and TRACE.side.gz. An unreadable one is a problem, and so
-// are recorded losses. Errors: those of RecordedNames::open.
+// TRACE.gz, .zst, .xz and .lz4 also TRACE.side and, for example, TRACE.side.gz. One that is
+// unreadable, or of another process, is a problem, and so are recorded losses. Errors: those of
+// RecordedNames::open.
 Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
                                           const OpenOptions& options, ProblemLog& problems);
 

@@ -76,7 +76,8 @@ constexpr std::array kFrameFields = {
           "Whether it was stopped at the address, or an exception is about to go on there; if not, "
           "in a call before it."),
     truth("inlined", "Whether it was inlined into the next frame."),
-    truth("may_lack_caller", "Whether the frame of its caller may be missing: it has no unwind table."),
+    truth("may_lack_caller",
+          "Whether the frame of its caller may be missing: it has no unwind table."),
     text("untraced", "Why there are no paths.").or_null(),
     rows("lines_ran", kLineRanFields, "What the flags of coverage in the frame say.").sometimes(),
     kComplete.sometimes(),

@@ -225,7 +225,8 @@ void ring_with_threads() {
     for (size_t i = 0; i < kEvents; ++i) TELLTALE_STEP("the end");
     const recorded::File file = dumped(folder, ring, rounds == 1 ? "many" : "short");
     size_t found = 0;
-    for (const recorded::Hit& hit : file.hits) found += file.names.at(hit.scope) == "the end" ? 1 : 0;
+    for (const recorded::Hit& hit : file.hits)
+      found += file.names.at(hit.scope) == "the end" ? 1 : 0;
     if (found != kEvents || file.lost.at(1) != lost_before || file.unnamed != 0)
       fail("%d threads: %zu of the last events", at_a_time, found);
     if (rounds != 1 && lost_before != 0) fail("%zu events lost", size_t{lost_before});
