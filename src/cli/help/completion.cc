@@ -66,7 +66,11 @@ std::string bash_script(const VerbWords& all) {
   out +=
       "  esac\n"
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
-      "  if [[ $word != -* ]]; then COMPREPLY+=($(compgen -f -- \"$word\")); fi\n"
+      // Without the quotes that were typed; names may have blanks.
+      "  if [[ $word != -* ]]; then\n"
+      "    local typed=${word#[\\\"\\']}\n"
+      "    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"${typed//\\\\/}\")\n"
+      "  fi\n"
       "}\n"
       "complete -o filenames -F _telltale telltale\n";
   return out;

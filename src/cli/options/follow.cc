@@ -1,10 +1,12 @@
 #include "cli/options/follow.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <thread>
@@ -19,6 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kPoll = 100ms;
 constexpr auto kLeastInterval = 1s;  // between the starts of two answers
+constexpr int kMostShare = 10;       // of the time: a tenth
 // Writers flush about once a second; a process has flushed everything when it has ended.
 constexpr auto kQuietAfterEnd = 500ms;
 constexpr auto kQuietUnknown = 5s;
@@ -45,11 +48,33 @@ std::vector<std::string> files_now(const std::vector<std::string>& names) {
   return files;
 }
 
+// Adds a regular file's bytes to a hash.
+void add_contents(const std::string& path, uint64_t& hash) {
+  constexpr uint64_t kPrime = 0x9E37'79B9'7F4A'7C15;
+  constexpr size_t kWords = size_t{1} << 17;  // a MiB
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return;
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return;
+  std::vector<uint64_t> words(kWords);
+  while (true) {
+    const ssize_t got = ::read(file, words.data(), kWords * sizeof(uint64_t));
+    if (got <= 0) break;
+    const auto bytes = static_cast<size_t>(got);
+    if (bytes % sizeof(uint64_t) != 0)
+      std::memset(reinterpret_cast<char*>(words.data()) + bytes, 0,
+                  sizeof(uint64_t) - bytes % sizeof(uint64_t));
+    const size_t count = (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+    for (size_t i = 0; i < count; ++i) hash = (hash ^ words[i]) * kPrime;
+  }
+  ::close(file);
+}
+
 }  // namespace
 
 void Follower::begin(std::vector<std::string> files) {
   files_ = std::move(files);
-  answered_size_ = size_of_files();
+  answered_ = state_of_files();
   answer_began_ = Clock::now();
 }
 
@@ -62,10 +87,21 @@ uint64_t Follower::size_of_files() const {
   return size;
 }
 
+Follower::State Follower::state_of_files() {
+  const auto begin = Clock::now();
+  State state{.size = size_of_files(), .contents = 0};
+  for (const std::string& file : files_now(files_)) add_contents(file, state.contents);
+  // Large files are looked at less often.
+  const auto end = Clock::now();
+  next_look_ = end + std::max<Clock::duration>(kLeastInterval, kMostShare * (end - begin));
+  return state;
+}
+
 bool Follower::more(const std::vector<int64_t>& writers) {
   // Answers that take long are repeated less often.
   const auto took = Clock::now() - answer_began_;
-  const auto next_answer = answer_began_ + std::max<Clock::duration>(kLeastInterval, 10 * took);
+  const auto next_answer =
+      answer_began_ + std::max<Clock::duration>(kLeastInterval, kMostShare * took);
   const auto waiting_since = Clock::now();
   while (true) {
     const bool known = !writers.empty() && std::ranges::find(writers, 0) == writers.end();
@@ -73,20 +109,21 @@ bool Follower::more(const std::vector<int64_t>& writers) {
     const bool ended = known && std::ranges::all_of(writers, [&](int64_t pid) {
                          return writer_has_ended(pid, files);
                        });
-    const uint64_t size = size_of_files();  // after looking for the writers
-    const auto now = Clock::now();
-    if (size != answered_size_) {
-      if (!ended && now < next_answer) {
-        std::this_thread::sleep_for(kPoll);
-        continue;
+    const auto quiet = Clock::now() - waiting_since;
+    const bool is_last = (ended && quiet >= kQuietAfterEnd) || (!known && quiet >= kQuietUnknown);
+    // After looking for the writers.
+    const bool has_grown = size_of_files() != answered_.size;
+    const bool is_due = ended || Clock::now() >= next_answer;
+    if (is_last || (is_due && (has_grown || Clock::now() >= next_look_))) {
+      const auto now = Clock::now();
+      const State state = state_of_files();
+      if (state != answered_) {
+        answered_ = state;
+        answer_began_ = now;
+        return true;
       }
-      answered_size_ = size;
-      answer_began_ = now;
-      return true;
+      if (is_last) return false;
     }
-    const auto quiet = now - waiting_since;
-    if (ended && quiet >= kQuietAfterEnd) return false;
-    if (!known && quiet >= kQuietUnknown) return false;
     std::this_thread::sleep_for(kPoll);
   }
 }

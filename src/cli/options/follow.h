@@ -9,16 +9,16 @@
 namespace telltale::cli {
 
 // --follow: repeats an answer about recordings that are still being written whenever the files
-// grow. An unfinished last record is not damage then, so problems are held back until the last
+// change: recorders that map their files also write into what is there. An unfinished last record is not damage then, so problems are held back until the last
 // answer.
 class Follower {
  public:
   // Call before the first answer. Looks at the files by name.
   void begin(std::vector<std::string> files);
 
-  // Call after an answer. Waits until the files have grown and the next answer is due; returns
+  // Call after an answer. Waits until the files have changed and the next answer is due; returns
   // true. Returns false at the end: the writing processes have ended or closed the files and the
-  // files have not grown since, or the writers are unknown and the files have not grown for some
+  // files have not changed since, or the writers are unknown and the files have not changed for some
   // seconds. `writers` are process ids; 0 means unknown.
   bool more(const std::vector<int64_t>& writers);
 
@@ -29,11 +29,19 @@ class Follower {
 
  private:
   using Clock = std::chrono::steady_clock;
+  // What tells whether files have changed.
+  struct State {
+    uint64_t size = 0;
+    uint64_t contents = 0;  // a hash
+    bool operator==(const State&) const = default;
+  };
   [[nodiscard]] uint64_t size_of_files() const;
+  [[nodiscard]] State state_of_files();
 
   std::vector<std::string> files_;
-  uint64_t answered_size_ = 0;
+  State answered_;
   Clock::time_point answer_began_;
+  Clock::time_point next_look_;  // at the contents
   std::string complaints_;
   int held_status_ = 0;
 };

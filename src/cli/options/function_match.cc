@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 
 #include "base/closest_word.h"
 #include "formats/xray/wire.h"
@@ -60,8 +62,12 @@ std::optional<std::string> better_pattern(const std::vector<const FunctionInfo*>
 
 // The file of the recorder's own list of names, if a recording lacks it.
 std::optional<std::string> missing_side_of(const ReadingOptions& reading) {
-  // Standard input cannot be read again.
-  if (std::ranges::find(reading.files, "-") != reading.files.end()) return std::nullopt;
+  // Standard input and pipes cannot be read again.
+  const auto is_pipe = [](const std::string& file) {
+    std::error_code unknown;
+    return file == "-" || std::filesystem::is_fifo(file, unknown);
+  };
+  if (std::ranges::any_of(reading.files, is_pipe)) return std::nullopt;
   const Result<std::vector<InputFile>> inputs = open_inputs(reading.open_options());
   if (!inputs) return std::nullopt;
   for (const InputFile& input : *inputs) {

@@ -41,11 +41,25 @@ bool is_in_path(const std::string& program) {
   return false;
 }
 
+// Whether a shell command can be run, by its first word: false only if that is no program.
+bool can_run(std::string_view command) {
+  const std::string program(command.substr(0, command.find(' ')));
+  if (program.find('=') != std::string::npos) return true;  // sets a variable first
+  if (program.find('/') != std::string::npos) return ::access(program.c_str(), X_OK) == 0;
+  return is_in_path(program);
+}
+
 // The command of the user's choice; empty: none.
 std::string pager_command() {
   for (const char* const name : {"TELLTALE_PAGER", "PAGER"}) {
     const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): one thread yet
-    if (value != nullptr) return std::string_view(value) == "cat" ? "" : value;
+    if (value == nullptr) continue;
+    const std::string_view command = value;
+    if (command.empty() || command == "cat") return "";
+    if (can_run(command)) return value;
+    // What the pager does not take would be lost.
+    std::fprintf(stderr, "telltale: %s is no program that can be run; it is %s\n", value, name);
+    return "";
   }
   return is_in_path("less") ? "less" : "";
 }
