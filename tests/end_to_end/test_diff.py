@@ -141,6 +141,13 @@ class DiffTest(unittest.TestCase):
                 self.assertIn("--gate has nothing to compare: " + message, done.stderr)
                 self.assertEqual(telltale("diff", *words_and_files).returncode, 0)
 
+    def test_times_of_one_run_are_not_judged(self):
+        files = ["--program-a", self.before_map, "--program-b", self.after_map, self.before, "--", self.after]
+        done = telltale("diff", "--gate", "total=0%", *files)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--gate of times needs two runs or more of each side", done.stderr)
+        self.assertEqual(telltale("diff", "--gate", "calls=1000%", "--function", "serve*", *files).returncode, 0)
+
     def test_usage(self):
         self.assert_gates_hold_at_their_limit()
         for gate in ("calls", "calls=5", "speed=5%", "calls=-1%", "calls=x%"):

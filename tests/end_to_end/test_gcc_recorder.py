@@ -1,5 +1,8 @@
 """Programs built with -finstrument-functions: the same recorder, files and verbs as for XRay."""
+import csv
+import io
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -46,6 +49,47 @@ class GccRecorderTest(unittest.TestCase):
                 if verb[0] not in ("info", "dump", "diff"):
                     self.assertIn("shop::order(int)", done.stdout)
         self.assertIn("functions called", info(run.file)["properties"]["object 0"])
+
+    def test_the_side_record_of_another_process_is_not_used(self):
+        one, other = Recorded(self.program, 5), Recorded(self.program, 6)
+        with tempfile.TemporaryDirectory() as folder:
+            mixed = pathlib.Path(folder, "mixed.xray")
+            shutil.copy(one.file, mixed)
+            shutil.copy(f"{other.file}.side", f"{mixed}.side")
+            done = telltale("top", mixed)
+            self.assertRegex(done.stderr, r"mixed\.xray\.side: SideRecord at byte 24: it is of process \d+, but \S+ is of process \d+; functions have no names")
+            self.assertNotIn("shop::", done.stdout)
+            self.assertEqual(telltale("check", mixed).returncode, 1)
+            shutil.copy(f"{one.file}.side", f"{mixed}.side")
+            named = telltale("top", mixed).stdout
+            self.assertIn("shop::order(int)", named)
+            for ending, pack in ((".xz", "xz"), (".lz4", "lz4"), (".zst", "zstd")):
+                with open(f"{mixed}{ending}", "wb") as packed:
+                    subprocess.run([pack, "-c", "-q", str(mixed)], check=True, stdout=packed)
+            for ending in (".xz", ".lz4", ".zst"):
+                self.assertEqual(telltale("top", f"{mixed}{ending}").stdout, named, ending)
+
+    def test_pipes_are_read_once(self):
+        run = Recorded(self.program, 5)
+        with tempfile.TemporaryDirectory() as folder:
+            pipe = pathlib.Path(folder, "pipe")
+            os.mkfifo(pipe)
+            with subprocess.Popen(["cp", str(run.file), str(pipe)]) as writer:
+                done = telltale("top", pipe)  # names are missing, which a message says
+                self.assertEqual(writer.wait(timeout=60), 0)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("is a function's number", done.stderr)
+
+    def test_histogram_counts_the_calls_that_options_select(self):
+        run = Recorded(self.program, 5)
+        def count(*words):
+            done = telltale("histogram", "shop::fib", run.file, "--table", "functions", "--csv", *words)
+            return [int(row["calls"]) for row in csv.DictReader(io.StringIO(done.stdout))]
+        of_depth = {row["function"]: row["calls"] for row in json.loads(telltale("top", run.file, "--json", "--depth", "4").stdout)["rows"]}
+        (all_calls,) = count()
+        self.assertEqual(count("--depth", "4"), [of_depth["shop::fib(int)"]])
+        self.assertLess(of_depth["shop::fib(int)"], all_calls)
+        self.assertEqual(count("--function", "nothing*"), [])
 
     def test_clang_and_c_programs_too(self):
         if programs.CLANG:

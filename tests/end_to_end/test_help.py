@@ -108,14 +108,14 @@ class HelpTest(unittest.TestCase):
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(f"; did you mean {word}?", done.stderr)
 
-    def complete(self, *words):
+    def complete(self, *words, folder=None):
         """Bash's completions of the last word."""
         script = ('source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _telltale; '
                   'printf "%s\\n" "${COMPREPLY[@]}"')
         done = subprocess.run(["bash", "-c", script, TELLTALE, "telltale", *words], capture_output=True, text=True,
-                              timeout=60, cwd=os.environ["TELLTALE_SOURCE_DIR"])
+                              timeout=60, cwd=folder or os.environ["TELLTALE_SOURCE_DIR"])
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        return done.stdout.split()
+        return done.stdout.splitlines()
 
     def test_bash_completes_verbs_options_values_and_files(self):
         self.assertLessEqual(set(ALL_VERBS), set(self.complete("")))
@@ -124,6 +124,22 @@ class HelpTest(unittest.TestCase):
         self.assertEqual(self.complete("convert", "x", "--to", "fdr"), [f"fdr{n}" for n in range(1, 6)])
         self.assertEqual(self.complete("info", "README"), ["README.md"])
         self.assertEqual(self.complete("help", "gra"), ["graph"])
+
+    def test_bash_completes_names_with_blanks(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "my recording.xray").touch()
+            for typed in ("my", "'my", '"my re', r"my\ re"):
+                self.assertEqual(self.complete("top", typed, folder=folder), ["my recording.xray"], typed)
+
+    def test_empty_and_impossible_values_are_refused(self):
+        for words in (["bench", "--runs", "0", "true", "--", "true"], ["bench", "--runs=-1", "true", "--", "true"],
+                      ["graph", "x", "--min-percent", "nan"], ["isolate", "x", "--confidence=nan"], ["top", "x", "--limit", ""],
+                      ["replay", "x", "--depth", ""], ["diff", "x", "y", "--gate", ""], ["isolate", "x", "--gate", ""],
+                      ["report", "x", "--gate", ""], ["diff", "x", "y", "--gate-floor", "10us"], ["diff", "x", "y", "--gate-by", "path"]):
+            with self.subTest(words=words):
+                done = telltale(*words)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertRegex(done.stderr, "^telltale: --[a-z-]+")
 
     def test_other_shells_get_every_verb_too(self):
         for shell in ("zsh", "fish"):

@@ -1,6 +1,7 @@
 """Recordings that are still being written: --follow, and heap shots requested through the command port of Mono's
 profiler."""
 import json
+import mmap
 import os
 import pathlib
 import socket
@@ -124,6 +125,28 @@ class FollowTest(unittest.TestCase):
             rest, complaints = following.communicate(timeout=60)
             self.assertEqual((following.returncode, complaints), (0, ""))
             self.assertEqual("".join(lines) + rest, whole)
+
+    def test_what_is_written_into_existing_space_is_followed(self):
+        """As by a recorder that maps its file: the size does not change."""
+        trace = self.trace_of_this_process()
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "mapped.fdr")
+            expected = []
+            for contents in (trace, trace[:-20] + bytes(20)):
+                path.write_bytes(contents)
+                expected.append(json.loads(telltale("top", "--json", path).stdout)["rows"])
+            self.assertNotEqual(expected[0], expected[1])
+            with open(path, "r+b", buffering=0) as file, mmap.mmap(file.fileno(), 0) as mapped:
+                following = start("top", "--json", "--follow", path)
+                time.sleep(1.5)
+                mapped[:] = trace
+                time.sleep(2.5)
+                self.assertIsNone(following.poll())
+                # What is written last is in the last answer.
+                mapped[:] = trace[:-20] + bytes(20)
+            answers, complaints = following.communicate(timeout=60)
+            self.assertEqual(following.returncode, 0, complaints)
+            self.assertEqual([document["rows"] for document in documents(answers)], [expected[1], expected[0], expected[1]])
 
     def test_a_folder_is_followed_like_its_files(self):
         trace = self.trace_of_this_process()
