@@ -272,11 +272,15 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
 
 class LineMarkingPass : public llvm::PassInfoMixin<LineMarkingPass> {
  public:
-  static llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) {
-    if (traced_unit().is_active) mark_source_lines(module);
+  explicit LineMarkingPass(bool is_optimised) : is_optimised_(is_optimised) {}
+  llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) const {
+    if (traced_unit().is_active) mark_source_lines(module, !is_optimised_);
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's
+
+ private:
+  bool is_optimised_;
 };
 
 }  // namespace
@@ -289,7 +293,7 @@ TracedUnit& traced_unit() {
 void register_path_tracing(llvm::PassBuilder& builder) {
   builder.registerPipelineStartEPCallback(
       [](llvm::ModulePassManager& manager, llvm::OptimizationLevel level) {
-        if (level != llvm::OptimizationLevel::O0) manager.addPass(LineMarkingPass());
+        manager.addPass(LineMarkingPass(level != llvm::OptimizationLevel::O0));
       });
 #if LLVM_VERSION_MAJOR > 19
   builder.registerOptimizerLastEPCallback(

@@ -348,10 +348,11 @@ bool is_line_marker(const llvm::Instruction& instruction) {
   return probe != nullptr && probe->getFuncGuid()->getZExtValue() == kMarkerGroup;
 }
 
-void mark_source_lines(llvm::Module& module) {
+void mark_source_lines(llvm::Module& module, bool only_coroutines) {
   pieces().clear();
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration() && !function.hasFnAttribute(llvm::Attribute::Naked))
+    if (!function.isDeclaration() && !function.hasFnAttribute(llvm::Attribute::Naked) &&
+        (!only_coroutines || function.isPresplitCoroutine()))
       FunctionMarker(function).run();
   }
 }

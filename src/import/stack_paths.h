@@ -24,6 +24,9 @@ struct FramePaths {
   size_t number = 0;     // in the stack; 0 is the innermost
   std::string function;  // demangled; "@0x4011d0" if its name is unknown
   std::string linkage_name;
+  // Of the symbol table: a part of the function that the compiler separated, for example of a
+  // coroutine. Otherwise `linkage_name`.
+  std::string symbol;
   std::string file;
   std::string directory;  // of the compiler, that `file` is relative to
   uint32_t line = 0;      // of the instruction, or of the call

@@ -220,7 +220,7 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
   std::vector<FunctionCoverage> all = read_flags(core, core_name, stacks, flags, problems);
   for (const ThreadPaths& thread : threads) {
     for (const FramePaths& frame : thread.frames) {
-      const std::string_view symbol = csi::without_variant(frame.linkage_name);
+      const std::string_view symbol = csi::without_variant(frame.symbol);
       std::vector<FunctionCoverage*> fitting;
       for (FunctionCoverage& function : all) {
         if (function.linkage_name == symbol && function.module == frame.module)

@@ -156,7 +156,7 @@ std::optional<uint32_t> FlowEvidence::function_of(const FramePaths& frame) const
     const auto traced = traced_.find(frame.decoded.front().graph.get());
     if (traced != traced_.end() && traced->second) return traced->second->function;
   }
-  std::vector<uint32_t> named = functions_.find(frame.module, frame.linkage_name);
+  std::vector<uint32_t> named = functions_.find(frame.module, frame.symbol);
   if (named.size() > 1 && !frame.file.empty()) {
     std::erase_if(
         named, [&](uint32_t f) { return !functions_.functions()[f].file.ends_with(frame.file); });
@@ -338,15 +338,15 @@ void FlowEvidence::add_thread(const ThreadPaths& thread) {
     if (frame.inlined && !has_paths) {
       // It is part of the function around it, or was inlined by the linker.
       has_inlined = true;
-      for (const uint32_t f : functions_.find(frame.module, frame.linkage_name))
+      for (const uint32_t f : functions_.find(frame.module, frame.symbol))
         evidence_.maybe_on_stack.push_back(f);
       continue;
     }
     if (!function) {
       inner = {};
-      for (const uint32_t f : functions_.find(frame.module, frame.linkage_name))
+      for (const uint32_t f : functions_.find(frame.module, frame.symbol))
         evidence_.maybe_on_stack.push_back(f);
-      if (functions_.find(frame.module, frame.linkage_name).empty())
+      if (functions_.find(frame.module, frame.symbol).empty())
         inner.library_function = frame.linkage_name;
       has_inlined = false;
       continue;

@@ -158,6 +158,9 @@ class FrameDecoder {
   FramePaths decode_frame(const StackFrame& frame, std::span<const StackFrame> inner) const {
     FramePaths paths;
     paths.linkage_name = frame.linkage_name.empty() ? frame.symbol : frame.linkage_name;
+    const bool is_part = !frame.inlined && !paths.linkage_name.empty() &&
+                         frame.symbol.starts_with(paths.linkage_name + ".");
+    paths.symbol = is_part ? frame.symbol : paths.linkage_name;
     paths.function = demangle(paths.linkage_name);
     if (paths.function.empty()) paths.function = fmt::format("@{:#x}", frame.pc);
     paths.file = frame.file;

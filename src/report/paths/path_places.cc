@@ -21,7 +21,8 @@ std::vector<PathGraph::Place> places_of(const PathGraph& graph, std::span<const 
   for (const uint32_t index : blocks) {
     const PathGraph::Block& block = graph.blocks[index];
     for (const PathGraph::Place& place : block.places) add(place);
-    if (!block.places.empty()) continue;
+    // Without the function's record; with it, the block has no line of its own.
+    if (!graph.scopes.empty()) continue;
     for (const uint32_t line : block.lines) add({.scope = 0, .line = line});
   }
   return places;
