@@ -10,6 +10,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,7 @@ class CoreStacks::State {
       }
     }
     dwfl_report_end(dwfl_, nullptr, nullptr);
+    for (const auto& [path, module] : modules_) tell_unreadable_debug_info(path, module, problems);
     if (modules_.empty()) return {};
     static constexpr Dwfl_Thread_Callbacks kCallbacks = {
         .next_thread = next_thread,
@@ -109,6 +111,39 @@ class CoreStacks::State {
   }
 
  private:
+  // Older releases of libdw ignore debug information that is compressed by zstd.
+  static void tell_unreadable_debug_info(const std::string& path, Dwfl_Module* module,
+                                         ProblemLog& problems) {
+    GElf_Addr bias = 0;
+    Elf* const elf = dwfl_module_getelf(module, &bias);
+    if (elf == nullptr || !has_zstd_debug_info(elf)) return;
+    Dwarf_Addr dwarf_bias = 0;
+    if (dwfl_module_getdwarf(module, &dwarf_bias) != nullptr) return;
+    problems.add({Problem::Kind::loss, 0, path, ".debug_info",
+                  "it is compressed by zstd, which the installed libdw cannot read: lines and "
+                  "inlined functions are missing; compile with -gz=zlib, or use objcopy "
+                  "--decompress-debug-sections",
+                  0});
+  }
+
+  static bool has_zstd_debug_info(Elf* elf) {
+    constexpr GElf_Word kZstd = 2;  // ELFCOMPRESS_ZSTD
+    size_t names = 0;
+    if (elf_getshdrstrndx(elf, &names) != 0) return false;
+    for (Elf_Scn* section = elf_nextscn(elf, nullptr); section != nullptr;
+         section = elf_nextscn(elf, section)) {
+      GElf_Shdr header;
+      GElf_Chdr compression;
+      if (gelf_getshdr(section, &header) == nullptr || (header.sh_flags & SHF_COMPRESSED) == 0)
+        continue;
+      const char* const name = elf_strptr(elf, names, header.sh_name);
+      if (name != nullptr && std::string_view(name) == ".debug_info" &&
+          gelf_getchdr(section, &compression) != nullptr && compression.ch_type == kZstd)
+        return true;
+    }
+    return false;
+  }
+
   // Of the module's separate debug file.
   static void add_debug_sections(const std::string& path, Dwfl_Module* module,
                                  std::string_view name, std::vector<Section>& found,
