@@ -69,10 +69,17 @@ ShownPlaces shown_places(const FramePaths& frame, const PathGraph& graph,
     places.insert(places.begin() + static_cast<std::ptrdiff_t>(*here),
                   PathGraph::Place{.scope = 0, .line = frame.line});
   }
+  size_t last_here = here.value_or(0);
+  for (size_t i = last_here; here && i < places.size(); ++i)
+    if (places[i] == places[*here]) last_here = i;
   ShownPlaces shown;
   for (size_t i = 0; i < places.size(); ++i) {
-    const ShownPlaces::Shown one{places[i], here == i, here && i > *here};
-    if (!system_headers && !one.here && is_inlined(graph, places[i]) &&
+    const bool is_behind = here && i > *here;
+    const ShownPlaces::Shown one{.place = places[i],
+                                 .here = here == i,
+                                 .or_here = is_behind && places[i] == places[*here],
+                                 .behind = is_behind && i > last_here};
+    if (!system_headers && !one.here && !one.or_here && is_inlined(graph, places[i]) &&
         is_system_header(graph.scopes[places[i].scope].file)) {
       shown.left_out_system_headers = true;
     } else if (shown.places.empty() || shown.places.back() != one) {

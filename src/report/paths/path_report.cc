@@ -193,7 +193,9 @@ class TextWriter {
                    std::span<const uint32_t> blocks, bool stopped) {
     const ShownPlaces shown = shown_places(frame, graph, blocks, stopped, view_.system_headers);
     left_out_ = left_out_ || shown.left_out_system_headers;
-    for (const auto& [place, here, behind] : shown.places) {
+    const bool is_one_of_several =
+        std::ranges::any_of(shown.places, &ShownPlaces::Shown::or_here);
+    for (const auto& [place, here, or_here, behind] : shown.places) {
       const uint32_t line = place.line;
       const std::string& file = file_of(frame, graph, place);
       std::string text = fmt::format("     {:>6}  {}", line,
@@ -205,7 +207,11 @@ class TextWriter {
                             visible(std::filesystem::path(file).filename().string()));
       }
       // The block that it was stopped in may have lines after that place.
-      print("{}{}\n", text, here ? "    <- here" : behind ? "    (not yet, or in part)" : "");
+      print("{}{}\n", text,
+            here      ? (is_one_of_several ? "    <- here, or where it comes again" : "    <- here")
+            : or_here ? "    <- or here"
+            : behind  ? "    (not yet, or in part)"
+                      : "");
     }
     if (shown.places.empty() && shown.left_out_system_headers) {
       print("             (only lines of system headers)\n");
