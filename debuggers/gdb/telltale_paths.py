@@ -6,6 +6,7 @@
 The options are those of `telltale paths`. The environment variable TELLTALE names another telltale than that of PATH.
 """
 import os
+import re
 import subprocess
 import tempfile
 
@@ -19,16 +20,24 @@ class TelltalePaths(gdb.Command):
         super().__init__("telltale-paths", gdb.COMMAND_STACK)
 
     def invoke(self, argument, from_tty):
+        opened = re.search(r"Local core dump file:\s+`(.+)', file type", gdb.execute("info files", to_string=True))
+        if opened:
+            # The program, as gdb was told, may be elsewhere than the core file says.
+            program = gdb.current_progspace().filename
+            self.show(opened[1], [*(["--program", program] if program else []), *gdb.string_to_argv(argument)])
+            return
         if gdb.selected_inferior().pid == 0:
-            raise gdb.GdbError("no program is running; of a core file, `telltale paths CORE` tells more")
+            raise gdb.GdbError("no program is running, and no core file is open")
         with tempfile.TemporaryDirectory() as folder:
             core = os.path.join(folder, "core")
             gdb.execute(f"generate-core-file {core}", to_string=True)
-            try:
-                done = subprocess.run([os.environ.get("TELLTALE", "telltale"), "paths", core, *gdb.string_to_argv(argument)],
-                                      capture_output=True, text=True)
-            except OSError as error:
-                raise gdb.GdbError(f"telltale cannot be run: {error}") from error
+            self.show(core, gdb.string_to_argv(argument))
+
+    def show(self, core, arguments):
+        try:
+            done = subprocess.run([os.environ.get("TELLTALE", "telltale"), "paths", core, *arguments], capture_output=True, text=True)
+        except OSError as error:
+            raise gdb.GdbError(f"telltale cannot be run: {error}") from error
         gdb.write(done.stdout)
         if done.returncode != 0:
             raise gdb.GdbError(done.stderr.strip())

@@ -31,7 +31,9 @@ class ProgramBlocks(SamplerCase):
         document = json.loads(done.stdout)
         jsonschema.validate(document, SCHEMA)
         for function in document["functions"]:
-            self.assertEqual(function["blocks"][0]["ran"], function["ran"], function["function"])
+            # It ran where it was inlined, or itself.
+            order = ("no", "maybe", "yes")
+            self.assertGreaterEqual(order.index(function["ran"]), order.index(function["blocks"][0]["ran"]), function["function"])
         return {function["function"]: function for function in document["functions"]}
 
     def answers(self, program, *words):
@@ -139,7 +141,7 @@ class ProgramBlocks(SamplerCase):
         for release in RELEASES:
             with self.subTest(release=release):
                 functions = self.functions(self.build("cc_pt.schema", "-O1", release=release, source=source))
-                self.assertEqual(functions["pick"]["ran"], "no")  # the function itself
+                self.assertEqual((functions["pick"]["ran"], functions["pick"]["blocks"][0]["ran"]), ("yes", "no"))  # in main, itself
                 answers = {}
                 for line in (line for function in functions.values() for line in function["lines"]):
                     answers.setdefault(line["line"], set()).add(line["ran"])

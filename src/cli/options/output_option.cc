@@ -27,6 +27,8 @@ Option add_output_option(Command verb, OutputOption& output, const std::string& 
   return option;
 }
 
+bool names_page(const OutputOption& output) { return output.path.ends_with(".html"); }
+
 Result<void> check_output(const OutputOption& output, const std::vector<std::string>& inputs) {
   struct stat written{};
   if (output.path == "-" || ::stat(output.path.c_str(), &written) != 0 || !S_ISREG(written.st_mode))

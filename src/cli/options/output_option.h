@@ -19,6 +19,8 @@ struct OutputOption {
 // -o and --force. Returns -o.
 Option add_output_option(Command verb, OutputOption& output,
                          const std::string& description = "file to write; - is standard output");
+// Whether the file is to be a page, by its name.
+bool names_page(const OutputOption& output);
 // Errors: usage, if the output is one of the inputs, under whatever name: it would be overwritten,
 // which --force does not allow either.
 Result<void> check_output(const OutputOption& output, const std::vector<std::string>& inputs);

@@ -138,7 +138,8 @@ void remark_size(const TimedCalls& calls, const ConvertOptions& options, ExportF
   }
   constexpr double kWorthSaying = 64e6;
   if (bytes < kWorthSaying) return;
-  fmt::print(stderr, "telltale: {} is going to have about {}{}\n", visible(options.output.path),
+  fmt::print(stderr, "telltale: {} is going to have about {}{}\n",
+             options.output.path == "-" ? "standard output" : visible(options.output.path),
              show_bytes(bytes),
              format == ExportFormat::chrome ? "; --to perfetto is many times smaller" : "");
 }

@@ -87,6 +87,10 @@ int answer_slow(const Recording& recording, const SlowOptions& options, const Ca
   std::vector<std::string> words = {"telltale", "replay"};
   for (const std::string& file : options.reading.files)
     words.push_back(file.starts_with('-') && file != "-" ? "./" + file : file);
+  for (const std::string& program : options.reading.programs)
+    words.insert(words.end(), {"--program", program});
+  if (!options.reading.format_description.empty())
+    words.insert(words.end(), {"--format-description", options.reading.format_description});
   const std::string command = shell_command(words);
   const int status =
       print_section(slow_section(calls, names, slow), schemas::kSlow, recording, options, problems,

@@ -84,6 +84,23 @@ void add_lost_lines(const FlowRecord& record, const std::vector<Ran>& ran,
   }
 }
 
+// Module, symbol, file.
+using FunctionKey = std::tuple<std::string, std::string, std::string>;
+
+// Where functions were inlined: whether blocks with lines of theirs ran.
+void add_inlined(const FlowFunction& function, const FlowRecord& record,
+                 const std::vector<Ran>& ran, std::map<FunctionKey, Ran>& inlined) {
+  std::map<uint32_t, const csi::PathScope*> scopes;
+  for (const csi::PathScope& scope : record.scopes) scopes.emplace(scope.number, &scope);
+  for (const auto& [block, scope, line] : record.lines) {
+    const auto found = scopes.find(scope);
+    if (found == scopes.end() || found->second->function == record.symbol) continue;
+    const auto [known, is_new] = inlined.try_emplace(
+        {function.module, found->second->function, found->second->file}, ran[block]);
+    if (!is_new) known->second = any_of(known->second, ran[block]);
+  }
+}
+
 // Both are right.
 void merge(FunctionCoverage&& answers, FunctionCoverage& function) {
   function.ran = agree(function.ran, answers.ran);
@@ -170,8 +187,8 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
   const ProgramBlocks ran =
       blocks_of_program(flow.flow(), evidence.take(threads.size() == core.threads().size()));
 
-  using Key = std::tuple<std::string, std::string, std::string>;  // module, symbol, file
-  std::map<Key, FunctionCoverage> answers;
+  std::map<FunctionKey, FunctionCoverage> answers;
+  std::map<FunctionKey, Ran> inlined;
   LinesOfCopies lines;
   std::set<LinesOfCopies::Line> uncertain;
   for (size_t f = 0; f < flow.functions().size(); ++f) {
@@ -181,6 +198,7 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     lines.add(*function.copies.front(), ran.functions[f]);
     add_answers(blocks_of(*function.copies.front(), ran.functions[f]), is_first, of);
     add_lost_lines(*function.copies.front(), ran.functions[f], of, uncertain);
+    add_inlined(function, *function.copies.front(), ran.functions[f], inlined);
     of.function = demangle(function.symbol);
     of.linkage_name = function.symbol;
     of.file = function.file;
@@ -195,6 +213,10 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     answers.erase(found);
   }
   for (auto& [key, function] : answers) functions.push_back(std::move(function));
+  for (FunctionCoverage& function : functions) {
+    const auto found = inlined.find({function.module, function.linkage_name, function.file});
+    if (found != inlined.end()) function.ran = any_of(function.ran, found->second);
+  }
   uncertain.merge(lines.uncertain());
   return uncertain;
 }

@@ -294,6 +294,8 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
                                   : "continuous",
                   record.stopped ? "stopped while the process ran on"
                   : record.ended ? "the process ended by exit"
+                  : record.end == xray::SideRecord::End::signal
+                      ? "the process was ended by a signal"
                                  : "the process had not ended, or did not end by exit"));
   properties.emplace_back("started", start_words(record));
   if (std::string ended = end_words(record); !ended.empty())
