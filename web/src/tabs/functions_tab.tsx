@@ -87,6 +87,7 @@ export function FunctionsTab({data, openTab}: TabProps) {
   useKeys({s: () => { if (fn >= 0) open(fn); }, c: () => { if (fn >= 0) void copy(model.names[fn], 'the name'); }, Escape: () => address.go({fn: null}, true)});
   return <>
     {(model.data.trees.length > 1 || model.compared) && <Toolbar name="View"><TreeChoice state={state} /><NormalisedCheck state={state} /></Toolbar>}
+    {tree.pruned.nodes !== 0 && <p class="note">Without {showCount(tree.pruned.nodes)} paths that are left out (--min-percent): functions may be missing, and numbers may be too small. telltale top has all.</p>}
     <div class="split">
       <FunctionTable state={state} selected={fn} onSelect={select} onOpen={open} />
       <FunctionDetails state={state} fn={fn} pick={select} open={() => open(fn)} />
