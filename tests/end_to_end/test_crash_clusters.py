@@ -70,7 +70,9 @@ class CrashClusterTest(StudyCase):
 
     def test_clusters_are_the_same_after_a_merge_and_in_another_study(self):
         both = self.study("both")
-        self.assertEqual(telltale("study", "merge", self.crashes, self.crashes, "-o", both).returncode, 0)
+        self.assertIn("is given twice", telltale("study", "merge", self.crashes, self.crashes, "-o", both).stderr)
+        copy = shutil.copytree(self.crashes, self.folder / "copy")
+        self.assertEqual(telltale("study", "merge", self.crashes, copy, "-o", both).returncode, 0)
         once = {one["cluster"]: one["runs"] for one in self.info(self.crashes)}
         self.assertEqual({one["cluster"]: one["runs"] for one in self.info(both)}, {key: 2 * runs for key, runs in once.items()})
 
