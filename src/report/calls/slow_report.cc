@@ -403,11 +403,17 @@ void write_histogram_text(const TimedCalls& calls, const FunctionNames& names,
   if (buckets.empty()) return;
   uint64_t most = 1;
   for (const DurationBucket& bucket : buckets) most = std::max(most, bucket.calls);
+  // On a narrow screen bars are shorter: they would be cut like names, and lie.
   constexpr uint64_t kWidest = 24;
+  constexpr uint64_t kNarrowest = 4;
+  constexpr uint64_t kOtherColumns = 36;  // characters
+  const uint64_t width = screen().width;
+  const uint64_t room = width > kOtherColumns ? width - kOtherColumns : 0;
+  const uint64_t widest = width == 0 ? kWidest : std::clamp(room, kNarrowest, kWidest);
   Table table(kShownBuckets);
   for (const DurationBucket& bucket : buckets) {
     std::vector<TableCell> cells = bucket_cells(bucket, durations.ended.size(), total_of(buckets));
-    const auto length = static_cast<size_t>((bucket.calls * kWidest + most - 1) / most);
+    const auto length = static_cast<size_t>((bucket.calls * widest + most - 1) / most);
     cells.emplace_back(std::string(length, '#'));
     table.add_row(cells);
   }
