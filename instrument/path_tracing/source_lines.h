@@ -20,8 +20,8 @@ struct SourceLine {
   unsigned line;                 // not 0
 };
 
-// Before optimisation: inserts the markers. `only_coroutines`: there is none, except that coroutines
-// are split, which puts code that prepares their variables before all others.
+// Before optimisation: inserts the markers. `only_coroutines`: there is none, except that
+// coroutines are split, which puts code that prepares their variables before all others.
 void mark_source_lines(llvm::Module& module, bool only_coroutines);
 
 // After optimisation: replaces the function's markers by lists of lines. A block that is copied

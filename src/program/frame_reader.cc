@@ -69,38 +69,41 @@ struct FrameRule {
   unsigned base = 0;
   int64_t offset = 0;
 };
-// Whether an unwind table of the module covers the address.
-bool has_unwind_table(Dwfl_Module* module, uint64_t address) {
+// Whether `visit` accepts the rules of one of the module's unwind tables for the address.
+template <typename Visit>
+bool any_unwind_rules(Dwfl_Module* module, uint64_t address, Visit visit) {
   for (const auto tables : {dwfl_module_eh_cfi, dwfl_module_dwarf_cfi}) {
     Dwarf_Addr bias = 0;
     Dwarf_CFI* cfi = tables(module, &bias);
     Dwarf_Frame* rules = nullptr;
     if (cfi == nullptr || dwarf_cfi_addrframe(cfi, address - bias, &rules) != 0) continue;
     const auto free_rules = owned(rules);
-    return true;
+    if (visit(rules)) return true;
   }
   return false;
 }
 
+bool has_unwind_table(Dwfl_Module* module, uint64_t address) {
+  return any_unwind_rules(module, address, [](Dwarf_Frame*) { return true; });
+}
+
 std::optional<FrameRule> frame_rule(Dwfl_Module* module, uint64_t address) {
-  for (const auto tables : {dwfl_module_eh_cfi, dwfl_module_dwarf_cfi}) {
-    Dwarf_Addr bias = 0;
-    Dwarf_CFI* cfi = tables(module, &bias);
-    Dwarf_Frame* rules = nullptr;
-    if (cfi == nullptr || dwarf_cfi_addrframe(cfi, address - bias, &rules) != 0) continue;
-    const auto free_rules = owned(rules);
+  std::optional<FrameRule> found;
+  any_unwind_rules(module, address, [&](Dwarf_Frame* rules) {
     Dwarf_Op* operations = nullptr;
     size_t count = 0;
-    if (dwarf_frame_cfa(rules, &operations, &count) != 0 || count != 1) continue;
+    if (dwarf_frame_cfa(rules, &operations, &count) != 0 || count != 1) return false;
     const Dwarf_Op& rule = operations[0];
-    if (rule.atom == DW_OP_bregx)
-      return FrameRule{.base = static_cast<unsigned>(rule.number),
-                       .offset = static_cast<int64_t>(rule.number2)};
-    if (rule.atom >= DW_OP_breg0 && rule.atom <= DW_OP_breg31)
-      return FrameRule{.base = static_cast<unsigned>(rule.atom - DW_OP_breg0),
-                       .offset = static_cast<int64_t>(rule.number)};
-  }
-  return std::nullopt;
+    if (rule.atom == DW_OP_bregx) {
+      found = FrameRule{.base = static_cast<unsigned>(rule.number),
+                        .offset = static_cast<int64_t>(rule.number2)};
+    } else if (rule.atom >= DW_OP_breg0 && rule.atom <= DW_OP_breg31) {
+      found = FrameRule{.base = static_cast<unsigned>(rule.atom - DW_OP_breg0),
+                        .offset = static_cast<int64_t>(rule.number)};
+    }
+    return found.has_value();
+  });
+  return found;
 }
 
 constexpr unsigned kStackPointer = 7;  // of x86-64, as DWARF numbers it

@@ -9,8 +9,8 @@
 namespace telltale::cli {
 
 // --follow: repeats an answer about recordings that are still being written whenever the files
-// change: recorders that map their files also write into what is there. An unfinished last record is not damage then, so problems are held back until the last
-// answer.
+// change: recorders that map their files also write into what is there. An unfinished last record
+// is not damage then, so problems are held back until the last answer.
 class Follower {
  public:
   // Call before the first answer. Looks at the files by name.
@@ -18,8 +18,8 @@ class Follower {
 
   // Call after an answer. Waits until the files have changed and the next answer is due; returns
   // true. Returns false at the end: the writing processes have ended or closed the files and the
-  // files have not changed since, or the writers are unknown and the files have not changed for some
-  // seconds. `writers` are process ids; 0 means unknown.
+  // files have not changed since, or the writers are unknown and the files have not changed for
+  // some seconds. `writers` are process ids; 0 means unknown.
   bool more(const std::vector<int64_t>& writers);
 
   // The problems of the last answer, as report_problems prints them, and the matching exit status.

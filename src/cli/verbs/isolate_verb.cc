@@ -287,8 +287,8 @@ std::vector<isolation::Compound> combine(const IsolateOptions& options,
 }
 
 int run(IsolateOptions& options) {
-  options.html = options.html || (names_page(options.output) && !options.json && !options.csv &&
-                                  !options.dot);
+  options.html =
+      options.html || (names_page(options.output) && !options.json && !options.csv && !options.dot);
   settle(options);
   for (const std::vector<std::string>* inputs :
        {&options.sources.inputs, &options.sources.programs, &options.sources.failed,

@@ -286,17 +286,16 @@ std::optional<std::string> missing_side_record(const InputFile& trace) {
 
 std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record) {
   std::vector<std::pair<std::string, std::string>> properties;
-  properties.emplace_back(
-      "recorder",
-      fmt::format("telltale, {}; {}",
-                  record.snapshot ? "snapshot"
-                  : record.ring   ? "ring"
-                                  : "continuous",
-                  record.stopped ? "stopped while the process ran on"
-                  : record.ended ? "the process ended by exit"
-                  : record.end == xray::SideRecord::End::signal
-                      ? "the process was ended by a signal"
-                                 : "the process had not ended, or did not end by exit"));
+  properties.emplace_back("recorder",
+                          fmt::format("telltale, {}; {}",
+                                      record.snapshot ? "snapshot"
+                                      : record.ring   ? "ring"
+                                                      : "continuous",
+                                      record.stopped ? "stopped while the process ran on"
+                                      : record.ended ? "the process ended by exit"
+                                      : record.end == xray::SideRecord::End::signal
+                                          ? "the process was ended by a signal"
+                                          : "the process had not ended, or did not end by exit"));
   properties.emplace_back("started", start_words(record));
   if (std::string ended = end_words(record); !ended.empty())
     properties.emplace_back("ended", std::move(ended));

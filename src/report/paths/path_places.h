@@ -34,9 +34,9 @@ std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGra
 struct ShownPlaces {
   struct Shown {
     PathGraph::Place place;
-    bool here = false;      // where the frame was stopped
-    bool or_here = false;   // the same line again, in unrolled code: it may have been there
-    bool behind = false;    // of the block that it stopped in: may not have run yet
+    bool here = false;     // where the frame was stopped
+    bool or_here = false;  // the same line again, in unrolled code: it may have been there
+    bool behind = false;   // of the block that it stopped in: may not have run yet
     bool operator==(const Shown&) const = default;
   };
   std::vector<Shown> places;  // what follows itself is one

@@ -193,8 +193,7 @@ class TextWriter {
                    std::span<const uint32_t> blocks, bool stopped) {
     const ShownPlaces shown = shown_places(frame, graph, blocks, stopped, view_.system_headers);
     left_out_ = left_out_ || shown.left_out_system_headers;
-    const bool is_one_of_several =
-        std::ranges::any_of(shown.places, &ShownPlaces::Shown::or_here);
+    const bool is_one_of_several = std::ranges::any_of(shown.places, &ShownPlaces::Shown::or_here);
     for (const auto& [place, here, or_here, behind] : shown.places) {
       const uint32_t line = place.line;
       const std::string& file = file_of(frame, graph, place);
