@@ -301,7 +301,7 @@ class SeveralRunsTest(unittest.TestCase):
             run("diff", few, many, "--gate", "total=0%", status=1)
             run("diff", few, many, "--gate", "total=0%", "--gate-floor", "1000s")
             for floor in ("fast", "10"):
-                self.assertIn("--gate-floor needs a duration", run("diff", few, many, "--gate-floor", floor, status=2).stderr)
+                self.assertIn("--gate-floor needs a duration", run("diff", few, many, "--gate", "total=0%", "--gate-floor", floor, status=2).stderr)
 
     def test_bench_keeps_recordings_but_replaces_none(self):
         program = recorded_programs.build("g++", *recorded_programs.CALL_FLAGS)

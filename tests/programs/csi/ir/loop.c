@@ -22,7 +22,7 @@ int loop(int n) {
 // CHECK-NEXT: module asm "\09.quad 77101b"
 
 // CHECK-LABEL: define {{.*}} @loop(
-// CHECK: %__PT_pathArr = alloca [4 x i64], align 8
+// CHECK: %__PT_pathArr = alloca { i64, i64, i64, i64 }, align 8
 // CHECK-NEXT: %__PT_arrIndex = alloca { i64 }, align 8
 // CHECK-NEXT: %__PT_curPath = alloca { i64 }, align 8
 // CHECK: #dbg_declare(ptr %__PT_pathArr, ![[RING:[0-9]+]],
@@ -33,7 +33,7 @@ int loop(int n) {
 // CHECK-NEXT: store volatile i64 -1, ptr %[[LAST]]
 // CHECK-NEXT: store volatile i64 0, ptr %__PT_curPath
 // Where the variables are.
-// CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.asciz \22$1\22\0A\09.asciz \22$2\22\0A\09.asciz \22$0\22{{.*}}", "*m,*m,*m"(ptr elementtype({ i64 }) %__PT_curPath, ptr elementtype([4 x i64]) %__PT_pathArr, ptr elementtype({ i64 }) %__PT_arrIndex)
+// CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.asciz \22$1\22\0A\09.asciz \22$2\22\0A\09.asciz \22$0\22{{.*}}", "*m,*m,*m"(ptr elementtype({ i64 }) %__PT_curPath, ptr elementtype({ i64, i64, i64, i64 }) %__PT_pathArr, ptr elementtype({ i64 }) %__PT_arrIndex)
 // CHECK-NEXT: call void asm sideeffect "77102:{{.*}}.ascii \22\\026\\000\\000\\000\\002\\200\\000\\000\\000\\000{{.*}}\22\0A\09.quad 77102b\0A
 // The end of a block differs from other ends, without text that the assembler would have to parse.
 // CHECK: call void asm sideeffect "", "i"(i64 0)
