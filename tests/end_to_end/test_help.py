@@ -131,6 +131,12 @@ class HelpTest(unittest.TestCase):
             for typed in ("my", "'my", '"my re', r"my\ re"):
                 self.assertEqual(self.complete("top", typed, folder=folder), ["my recording.xray"], typed)
 
+    def test_bash_completes_recorded_commands(self):
+        self.assertEqual(self.complete("record", "--mod"), self.complete("run", "--mod"))
+        self.assertEqual(self.complete("run", "--mod"), ["--mode"])
+        self.assertEqual(self.complete("run", "--", "ls", "-"), [])  # options of ls are not ours
+        self.assertEqual(self.complete("run", "--", "cat", "README"), ["README.md"])
+
     def test_empty_and_impossible_values_are_refused(self):
         for words in (["bench", "--runs", "0", "true", "--", "true"], ["bench", "--runs=-1", "true", "--", "true"],
                       ["graph", "x", "--min-percent", "nan"], ["isolate", "x", "--confidence=nan"], ["top", "x", "--limit", ""],

@@ -39,6 +39,14 @@ std::string bash_script(const VerbWords& all) {
       "  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} "
       "verb=${COMP_WORDS[1]} words=\n"
       "  COMPREPLY=()\n"
+      "  [[ $verb == record ]] && verb=run\n"
+      // The words behind it are another command's.
+      "  local at typed=${word#[\\\"\\']}\n"
+      "  for ((at = 2; at < COMP_CWORD; ++at)); do\n"
+      "    [[ ${COMP_WORDS[at]} == -- ]] || continue\n"
+      "    mapfile -t COMPREPLY < <(compgen -f -- \"${typed//\\\\/}\")\n"
+      "    return\n"
+      "  done\n"
       "  if ((COMP_CWORD == 1)); then\n";
   std::vector<std::string> first = option_names(all);
   for (const VerbWords& verb : all.listed_verbs()) first.push_back(verb.name);
@@ -68,7 +76,6 @@ std::string bash_script(const VerbWords& all) {
       "  COMPREPLY=($(compgen -W \"$words\" -- \"$word\"))\n"
       // Without the quotes that were typed; names may have blanks.
       "  if [[ $word != -* ]]; then\n"
-      "    local typed=${word#[\\\"\\']}\n"
       "    mapfile -t -O ${#COMPREPLY[@]} COMPREPLY < <(compgen -f -- \"${typed//\\\\/}\")\n"
       "  fi\n"
       "}\n"
