@@ -134,7 +134,7 @@ class HelpTest(unittest.TestCase):
     def test_bash_completes_recorded_commands(self):
         self.assertEqual(self.complete("record", "--mod"), self.complete("run", "--mod"))
         self.assertEqual(self.complete("run", "--mod"), ["--mode"])
-        self.assertEqual(self.complete("run", "--", "ls", "-"), [])  # options of ls are not ours
+        self.assertEqual(self.complete("run", "--", "ls", "-"), [""])  # options of ls are not ours
         self.assertEqual(self.complete("run", "--", "cat", "README"), ["README.md"])
 
     def test_empty_and_impossible_values_are_refused(self):
