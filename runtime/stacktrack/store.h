@@ -58,7 +58,8 @@ struct Store {
   uint64_t chunk_count;
   uint64_t turn;           // chunks requested so far
   uint32_t* chunk_states;  // [chunk_count]
-  uint64_t reclaim_after;  // in ticks: do not look for chunks of ended threads before
+  uint64_t reclaimed;      // in ticks: when chunks of ended threads were looked for
+  uint64_t reclaim_ticks;  // and how long that took
   // For events of signal handlers that interrupt the recorder. Unlike `shared`, it is overwritten
   // like chunks of threads. Null: none yet, or not a ring.
   SharedChunk* interrupting;

@@ -220,6 +220,8 @@ void ring_with_threads() {
       }
       for (std::thread& thread : threads) thread.join();
     }
+    // Until the recorder looks for ended threads again.
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const uint64_t lost_before = sink_control::statistics().no_space;
     constexpr size_t kEvents = 3000;
     for (size_t i = 0; i < kEvents; ++i) TELLTALE_STEP("the end");
