@@ -256,12 +256,10 @@ void reclaim_chunks(Store& ring, const Node& own, bool urgent) {
   const uint64_t pause =
       __atomic_load_n(&ring.reclaim_ticks, __ATOMIC_RELAXED) * (urgent ? 10 : 100);
   if (begin < __atomic_load_n(&ring.reclaimed, __ATOMIC_RELAXED) + pause) return;
-  Threads::for_each_ended(settings.pid, own.tid32, [&](Node& node) {
-    if (&node == &own) return true;
+  Threads::for_each_ended(settings.pid, own, [&](Node& node) {
     pull(node, node.generation, 0);
     for (Stream& stream : node.streams)
       if (stream.limit != 0 && stream.ring == &ring) drop_chunk(stream);
-    return true;
   });
   const uint64_t end = Clock::ticks();
   __atomic_store_n(&ring.reclaimed, end, __ATOMIC_RELAXED);

@@ -60,18 +60,18 @@ class Threads {
   // A node for the calling thread: that of an ended thread, or a new one. `inherited`: it has its
   // predecessor's streams. Null: out of memory.
   static Node* attach(uint32_t pid, uint32_t tid, bool* inherited);
-  // Calls `visit` for nodes of threads that have ended, as if it were theirs, until it returns
-  // false. Async-signal-safe.
+  // Calls `visit` for nodes of threads that have ended, as if it were theirs. `own`: the calling
+  // thread's. Async-signal-safe.
   template <typename Visit>
-  static void for_each_ended(uint32_t pid, uint32_t tid, Visit&& visit) {
+  static void for_each_ended(uint32_t pid, const Node& own, Visit&& visit) {
     for_each([&](Node& node) {
-      const uint32_t owner = take_over(node, pid, tid);
+      const uint32_t owner = &node == &own ? 0 : take_over(node, pid, own.tid32);
       if (owner == 0) return true;
       if (__tsan_acquire != nullptr) __tsan_acquire(static_cast<detail::Thread*>(&node));
-      const bool more = visit(node);
+      visit(node);
       if (__tsan_release != nullptr) __tsan_release(static_cast<detail::Thread*>(&node));
       __atomic_store_n(&node.tid32, owner, __ATOMIC_RELEASE);
-      return more;
+      return true;
     });
   }
   // Makes all threads take the slow path at their next event.
