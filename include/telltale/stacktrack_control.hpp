@@ -191,9 +191,11 @@ TELLTALE_ST_API void telltale_st_value_slow_v1(Site* site, const char* text, siz
 extern "C" {
 // A page that the kernel zeroes in a forked child, however it is created, so that the child does
 // not write to its parent's file.
+// NOLINTBEGIN(bugprone-dynamic-static-initializers): declarations
 extern Control telltale_st_control_v1 __attribute__((visibility("default")));
 extern __thread Thread* telltale_st_thread_v1
     __attribute__((visibility("default"), tls_model("initial-exec")));
+// NOLINTEND(bugprone-dynamic-static-initializers)
 }
 
 // Adds to a number of this thread in one instruction, which a signal handler cannot interrupt; not
