@@ -302,8 +302,11 @@ class SendTest(unittest.TestCase):
     def test_run_sends_in_the_background(self):
         with Server(self.store) as server:
             words = ("run", "--collect", f"http://127.0.0.1:{server.port}", "--sparsity", 1, "--release", "2.0-rc1", "--", self.ending)
-            self.assertEqual(self.telltale(*words, 3).returncode, 3)
-            self.assertEqual(self.telltale(*words, "kill").returncode, -9)
+            temporary = self.folder / "temporary"  # its own: other tests run beside this one
+            temporary.mkdir()
+            environment = self.environment(TMPDIR=temporary)
+            self.assertEqual(self.telltale(*words, 3, env=environment).returncode, 3)
+            self.assertEqual(self.telltale(*words, "kill", env=environment).returncode, -9)
             usual = self.home / ".local/state/telltale/spool"
             for _ in range(600):
                 if not list(usual.glob("*.report")):
@@ -313,8 +316,7 @@ class SendTest(unittest.TestCase):
         self.assertEqual([(row["status"], row["signal"], row["label"], row["rule"], row["sparsity"], row["version"]) for row in stored],
                          [(3, "", "failed", "status", 1, "2.0-rc1"), (None, "SIGKILL", "failed", "signal", 1, "2.0-rc1")])
         self.assertEqual(usual.stat().st_mode & 0o777, 0o700)
-        self.assertEqual([path for path in pathlib.Path(tempfile.gettempdir()).glob("telltale-??????") if path.stat().st_uid == os.getuid()
-                          and path.stat().st_mtime > self.spool.stat().st_mtime], [])
+        self.assertEqual(list(temporary.iterdir()), [])
 
     def test_runs_of_a_study_are_labelled_by_its_rules(self):
         done = self.telltale("run", "-q", "--study", self.folder / "study", "--times", 4, "--label", "test $TELLTALE_STATUS -lt 3", "--collect", DEAD, "--spool", self.spool,
