@@ -79,11 +79,11 @@ void fill_unused_slots(Node& node, Stream& stream, uint64_t number, uint32_t cou
     const uint64_t behind = (stream.next / detail::kSlotBytes - number) % detail::kSlotNumbers;
     const uint64_t slot = stream.next - behind * detail::kSlotBytes;
     if (stream.layout == Layout::wide && behind != 0 && slot >= base && slot < stream.limit)
-      fill_slot(reinterpret_cast<uint8_t*>(slot), settings.pid, node.tid32, node.number);
+      fill_slot(reinterpret_cast<uint8_t*>(slot), settings.pid, tid_of(node), node.number);
     if (stream.ring != nullptr && finished != 0)
       fill_finished_slot(*stream.ring, stream.finished,
                          (number - finished / detail::kSlotBytes) % detail::kSlotNumbers,
-                         node.tid32, node.number);
+                         tid_of(node), node.number);
   }
 }
 
@@ -307,7 +307,7 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
   stream.wanted = size >= kLargestChunk / 4 ? kLargestChunk : size * 4;
   stream.limit = stream.next + chunk.bytes;
   if (store.layout == Layout::wide) {
-    store_stream(take_slots(stream, 1), store.pid, node.tid32, node.number, chunk.bytes);
+    store_stream(take_slots(stream, 1), store.pid, tid_of(node), node.number, chunk.bytes);
     stream.others = stream.known = 1;
   }
   refine_frequency_now_and_then(&store);
@@ -381,7 +381,7 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
                     text,
                     bytes,
                     take_moment(node, working.nested),
-                    node != nullptr ? node->tid32 : thread_id(),
+                    node != nullptr ? tid_of(*node) : thread_id(),
                     static_cast<uint16_t>(node != nullptr ? node->number : 0)};
   if (__atomic_load_n(&site->cycle, __ATOMIC_ACQUIRE) != view.cycle)
     post_context(*site, view, event.moment.sequence);

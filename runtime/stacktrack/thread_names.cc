@@ -70,7 +70,7 @@ bool post_name(Sink& sink, Store& store, Node& node, Stream& stream, uint64_t se
     return true;
   }
   const uint32_t id = number_of(*file);
-  const ThreadProperty property = property_of(node.tid32, node.name);
+  const ThreadProperty property = property_of(tid_of(node), node.name);
   const RecordHead head{type_flags(RecordType::file_location), 0, settings.pid, sequence};
   RecordHead property_head = head;
   property_head.flags = type_flags(RecordType::file_property);

@@ -55,6 +55,9 @@ struct Node : detail::Thread {
   Stream streams[kMaxSinks];
 };
 
+// Other threads look at it, to find threads that have ended.
+inline uint32_t tid_of(const Node& node) { return __atomic_load_n(&node.tid32, __ATOMIC_RELAXED); }
+
 class Threads {
  public:
   // A node for the calling thread: that of an ended thread, or a new one. `inherited`: it has its
@@ -65,7 +68,7 @@ class Threads {
   template <typename Visit>
   static void for_each_ended(uint32_t pid, const Node& own, Visit&& visit) {
     for_each([&](Node& node) {
-      const uint32_t owner = &node == &own ? 0 : take_over(node, pid, own.tid32);
+      const uint32_t owner = &node == &own ? 0 : take_over(node, pid, tid_of(own));
       if (owner == 0) return true;
       if (__tsan_acquire != nullptr) __tsan_acquire(static_cast<detail::Thread*>(&node));
       visit(node);
