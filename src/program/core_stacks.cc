@@ -350,7 +350,7 @@ class CoreStacks::State {
     *stack_pointer += kReturnAddressBytes;
     registers.pc = *address - 1;
     goes_on_in_call_ = true;
-    return land(std::move(registers));
+    return land(registers);
   }
 
   // The thread's frames go on from a landing pad.
