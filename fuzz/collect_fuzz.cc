@@ -170,7 +170,7 @@ void check_digest(std::string_view body) {
 }
 
 // Cookies, after a line feed Authorization, after another one the target. None of them opens the
-// pages without the token; with the cookie behind them they do, if no other cookie has its name.
+// pages without the token; with the cookie after them they do, if no other cookie has its name.
 void check_operator_request(std::string_view text) {
   const std::string digits = "0123456789abcdef0123456789abcdef";
   const auto token = OperatorToken::parse(digits);
@@ -195,7 +195,7 @@ void check_operator_request(std::string_view text) {
   std::string& cookies = request.fields[0].second;
   if (cookies.contains(name)) return;
   cookies += "; " + cookie;
-  fuzz::require(token->is_in(request), "the cookie is found behind any others");
+  fuzz::require(token->is_in(request), "the cookie is found after any others");
 }
 
 // As check_digest(). What is read is written again as it is read.

@@ -71,13 +71,13 @@ struct FastLane : Summary {
 struct OneByOne : Summary {
   uint64_t end = 0;
   void event(const EventHead& head, const Call& r) {
-    require(head.offset >= end, "events stand one behind the other");
+    require(head.offset >= end, "events stand one after the other");
     end = head.offset + head.raw.size();
     call(r.action, head.time, r.method);
   }
   template <typename Record>
   void event(const EventHead& head, const Record& record) {
-    require(head.offset >= end, "events stand one behind the other");
+    require(head.offset >= end, "events stand one after the other");
     end = head.offset + head.raw.size();
     other(head, record);
   }
@@ -147,7 +147,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   uint64_t at = header->bytes;
   for (const BufferFrame& frame : frames.buffers) {
     require(frame.offset >= at && frame.begin <= frame.end && frame.end <= size,
-            "buffers stand one behind the other");
+            "buffers stand one after the other");
     at = frame.end;
     FastLane fast;
     OneByOne single;

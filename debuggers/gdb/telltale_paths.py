@@ -22,7 +22,7 @@ class TelltalePaths(gdb.Command):
     def invoke(self, argument, from_tty):
         opened = re.search(r"Local core dump file:\s+`(.+)', file type", gdb.execute("info files", to_string=True))
         if opened:
-            # The program, as gdb was told, may be elsewhere than the core file says.
+            # The core file names the program's path at the crash; gdb may have it from elsewhere.
             program = gdb.current_progspace().filename
             self.show(opened[1], [*(["--program", program] if program else []), *gdb.string_to_argv(argument)])
             return

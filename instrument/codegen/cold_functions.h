@@ -22,7 +22,7 @@ llvm::CallInst* call_cold(llvm::IRBuilderBase& at, llvm::Function& callee,
 // speed: a recursive program may be in such a clone at each level of its recursion.
 void mark_as_rare(llvm::Function& clone);
 
-// Emits, in a rare clone, a barrier behind an observation: LLVM then loads the operands of each
+// Emits, in a rare clone, a barrier after an observation: LLVM then loads the operands of each
 // observation where it is made, and does not keep them on the stack from one to the next.
 void end_observation(llvm::IRBuilderBase& at);
 

@@ -190,7 +190,7 @@ std::string scope_and_line_text(const llvm::Function& function,
     std::vector<SourceLine> of_block = lines_before(*blocks[i]);
     llvm::append_range(of_block, source_lines(*blocks[i]));
     lines += place_lines("lines", i, of_block, scopes, scope_text);
-    lines += place_lines("lost", i, lines_lost_behind(*blocks[i]), scopes, scope_text);
+    lines += place_lines("lost", i, lines_lost_after(*blocks[i]), scopes, scope_text);
   }
   return place_of_function(function) + scope_text + lines;
 }

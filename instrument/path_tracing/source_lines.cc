@@ -244,7 +244,7 @@ class Collector {
     for (const auto& [number, call] : llvm::reverse(pieces_in(block))) {
       const auto [next, is_last] = following.try_emplace(call, number);
       if (is_last) {
-        for (const std::uint64_t other : pieces_behind(block, call))
+        for (const std::uint64_t other : pieces_after(block, call))
           find_lost(number, other, call, lost);
       } else {
         find_lost(number, next->second, call, lost);
@@ -258,7 +258,7 @@ class Collector {
 
   // The next pieces of the same copy of a function on the ways from the end of the block. Empty: it
   // would take too long.
-  [[nodiscard]] llvm::SmallVector<std::uint64_t, 4> pieces_behind(
+  [[nodiscard]] llvm::SmallVector<std::uint64_t, 4> pieces_after(
       const llvm::BasicBlock& block, const llvm::DILocation* call) const {
     constexpr std::size_t kMostBlocks = 64;
     llvm::SmallVector<std::uint64_t, 4> found;
@@ -374,7 +374,7 @@ std::vector<SourceLine> lines_before(const llvm::BasicBlock& block) {
   return lines_in(block.getTerminator()->getMetadata(kLinesBefore));
 }
 
-std::vector<SourceLine> lines_lost_behind(const llvm::BasicBlock& block) {
+std::vector<SourceLine> lines_lost_after(const llvm::BasicBlock& block) {
   return lines_in(block.getTerminator()->getMetadata(kLinesLost));
 }
 

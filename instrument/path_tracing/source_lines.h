@@ -20,8 +20,8 @@ struct SourceLine {
   unsigned line;                 // not 0
 };
 
-// Before optimisation: inserts the markers. `only_coroutines`: there is none, except that
-// coroutines are split, which puts code that prepares their variables before all others.
+// Before optimisation: inserts the markers. `only_coroutines`: nothing is optimised, but coroutines
+// are split, which moves code that prepares their variables to the front; only they get markers.
 void mark_source_lines(llvm::Module& module, bool only_coroutines);
 
 // After optimisation: replaces the function's markers by lists of lines. A block that is copied
@@ -37,11 +37,11 @@ std::vector<SourceLine> source_lines(const llvm::BasicBlock& block);
 // branch whose condition it knew.
 std::vector<SourceLine> lines_before(const llvm::BasicBlock& block);
 
-// Lines that may have run behind the block, although no block there has them: their marker is lost,
-// with a branch of which both ways became one, or with a copy of it.
-std::vector<SourceLine> lines_lost_behind(const llvm::BasicBlock& block);
+// Lines that may have run after the block, although no later block has them: their marker was lost
+// when the two sides of a branch became one, or with a copy of the code.
+std::vector<SourceLine> lines_lost_after(const llvm::BasicBlock& block);
 
-// Which is no code of its own: its line is that of `break`, `else` and the like, and not listed.
+// Such a branch computes nothing: its line, that of `break`, `else` and the like, is not listed.
 bool is_unconditional_branch(const llvm::Instruction& instruction);
 bool is_line_marker(const llvm::Instruction& instruction);
 

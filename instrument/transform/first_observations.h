@@ -18,7 +18,7 @@ class FirstObservations {
  public:
   // Chooses blocks; `function` is not yet changed by sampling. Those that edges lead to which are
   // rare by LLVM's heuristics, if the unit's options ask for them, and those that `reach`, unless
-  // it is null, says the first observed regions may not show: behind loops, cases of a switch.
+  // it is null, says the first observed regions may not show: after loops, cases of a switch.
   FirstObservations(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                     const RegionReach* reach);
   // Splits blocks that end with an invoke before it: the result of an invoke has one definition, so

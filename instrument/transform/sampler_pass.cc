@@ -89,7 +89,7 @@ void append_sections(llvm::Module& module, const TranslationUnit& unit, const st
 //   CalleeWeights, to which a function with nothing but a start mark is weightless.
 // - Inlining precedes CalleeWeights and AcyclicFunctions, which hold pointers to functions, and
 //   cloning, after which functions are too large to inline.
-// - Access hooks precede sampling, which clones the marks that they leave behind.
+// - Access hooks precede sampling, which clones the marks that they leave.
 // - Calls are retargeted when all clones exist.
 // - The registration is emitted last: it lists all counters, tallies and countdowns.
 void instrument(llvm::Module& module, TranslationUnit& unit, llvm::OptimizationLevel level) {

@@ -80,7 +80,7 @@ void add_stacks() {
     const Thread& thread = work->threads.all[i];
     const StackRange& stack = work->stacks[i];
     if (thread.has_registers == 0 || stack.end == 0) continue;
-    // Below a stack that overflowed, behind its guard, is other memory.
+    // Other memory lies beyond the guard page below a stack that overflowed.
     const uint64_t lowest = stack.address - kBelowStackPointer;
     const uint64_t from = lowest > stack.begin ? lowest : stack.begin;
     const uint64_t end = end_of_frames(stack.address, stack, thread.thread_pointer);

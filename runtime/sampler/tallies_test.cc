@@ -98,7 +98,7 @@ TEST(Tallies, ARowIsFoundInAllBlocksThatHaveIt) {
   blocks.set(2, 0, 15, 0, 0, 7);
   EXPECT_THAT(blocks.sums(0, 21), ElementsAre(1, 1, 2));
   EXPECT_THAT(blocks.sums(0, 15), ElementsAre(0, 7, 0));
-  // Bytes behind the last site count nothing.
+  // Bytes after the last site count nothing.
   blocks.set(1, 0, 3, 9, 9, 9);
   EXPECT_THAT(blocks.sums(0, 23), ElementsAre(0, 0, 0));
   EXPECT_THAT(blocks.sums(0, 39), ElementsAre(0, 0, 0));

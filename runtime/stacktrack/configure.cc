@@ -10,8 +10,6 @@
 #include "emit.h"
 #include "fork.h"
 
-extern "C" char* program_invocation_short_name;
-
 namespace telltale::st {
 namespace {
 

@@ -76,9 +76,9 @@ void fill_unused_slots(Node& node, Stream& stream, uint64_t number, uint32_t cou
   const uint64_t finished = reinterpret_cast<uintptr_t>(stream.finished.base);
   for (uint32_t i = 0; i < count; ++i, ++number) {
     // The last one with this number that was taken.
-    const uint64_t behind = (stream.next / detail::kSlotBytes - number) % detail::kSlotNumbers;
-    const uint64_t slot = stream.next - behind * detail::kSlotBytes;
-    if (stream.layout == Layout::wide && behind != 0 && slot >= base && slot < stream.limit)
+    const uint64_t ago = (stream.next / detail::kSlotBytes - number) % detail::kSlotNumbers;
+    const uint64_t slot = stream.next - ago * detail::kSlotBytes;
+    if (stream.layout == Layout::wide && ago != 0 && slot >= base && slot < stream.limit)
       fill_slot(reinterpret_cast<uint8_t*>(slot), settings.pid, tid_of(node), node.number);
     if (stream.ring != nullptr && finished != 0)
       fill_finished_slot(*stream.ring, stream.finished,
@@ -102,7 +102,7 @@ void give_back_slots(Node& node, Stream& stream, uint32_t taken) {
   looking_back = false;
 }
 
-// An address behind all slots.
+// An address above those of all slots.
 constexpr uint64_t kNoSlots = UINT64_MAX / 2;
 
 // The inlined code must not touch the node while the library works on it: signal handlers then take

@@ -110,13 +110,13 @@ void fill_finished_slot(Store& ring, const Chunk& finished, uint64_t number, uin
                         uint32_t thread);
 
 // Whether somebody truncated the file below a chunk with contents, and extended it again: stores
-// there raise no SIGBUS, unlike stores behind the file's end.
+// there raise no SIGBUS, unlike stores past the file's end.
 bool is_wiped(const Chunk& chunk);
 
 // `count` consecutive slots of the chunk that all threads fill, for what must not be overwritten;
 // null if there is no space.
 uint8_t* take_shared_slots(Store& store, size_t count);
-// The same for an event of a thread that has no chunk of its own, or whose chunk is in use.
+// The same for events, of threads without a chunk or in a signal handler that interrupted its use.
 uint8_t* take_event_slots(Store& store, size_t count);
 
 // A wide chunk's first record, or (chunk_bytes 0) the record by which a thread takes over the rest.

@@ -53,7 +53,7 @@ int size_of_file(int file, uint64_t* bytes);
 int allocate_file(int file, uint64_t offset, uint64_t bytes);
 
 // For ThreadSanitizer, which sees mmap() and memcpy(), but not how this library hands memory on:
-// what a thread has done before one call is done before what another thread does behind the other.
+// what a thread has done before one call is done before what another thread does after the other.
 void hand_memory_on();
 void take_memory();
 

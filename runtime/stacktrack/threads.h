@@ -30,7 +30,7 @@ struct Stream {
   Chunk finished;   // of a ring: the chunk before this one
 };
 
-// The next slots of the chunk; null if it has no room for them, or there is none.
+// The next slots of the chunk; null without a chunk, or if it has no room for them.
 inline uint8_t* take_slots(Stream& stream, size_t count) {
   const size_t bytes = count * slot_bytes(stream.layout);
   const uint64_t at = stream.next;

@@ -238,9 +238,9 @@ bool watch_loader() {
   const auto to = static_cast<int32_t>(reinterpret_cast<int64_t>(jump_in(page, Jump::loader)) -
                                        static_cast<int64_t>(_r_debug.r_brk + 5));
   const uint64_t word = kJumpNear | static_cast<uint64_t>(static_cast<uint32_t>(to)) << 8;
-  uint64_t behind;
-  __builtin_memcpy(&behind, code, 8);
-  __atomic_store_n(reinterpret_cast<uint64_t*>(code), (behind & ~uint64_t{0xFF'FFFF'FFFF}) | word,
+  uint64_t after;
+  __builtin_memcpy(&after, code, 8);
+  __atomic_store_n(reinterpret_cast<uint64_t*>(code), (after & ~uint64_t{0xFF'FFFF'FFFF}) | word,
                    __ATOMIC_RELEASE);
   sys::call(SYS_mprotect, low, kPage, PROT_READ | PROT_EXEC);
   return true;

@@ -27,9 +27,9 @@ bool starts(const uint8_t* code, const uint8_t (&bytes)[2]) {
   return code[0] == bytes[0] && code[1] == bytes[1];
 }
 
-int32_t distance(const uint8_t* behind, const std::byte* target) {
+int32_t distance(const uint8_t* end_of_code, const std::byte* target) {
   return static_cast<int32_t>(reinterpret_cast<int64_t>(target) -
-                              reinterpret_cast<int64_t>(behind));
+                              reinterpret_cast<int64_t>(end_of_code));
 }
 
 // Other threads may run here: the first two bytes, which activate the sled, are written last, in

@@ -121,13 +121,13 @@ class Appender {
   }
   void marker(const Metadata& record, const Event& event) {
     copy_bytes(at_ + xray::kMetadataRecordBytes, event.payload, event.payload_bytes);
-    std::byte* const behind = at_ + event.bytes();
+    std::byte* const after = at_ + event.bytes();
     if (!state.has_extents && event.bytes() % 8 != 0) {
-      fill_words(behind, state.free_word, static_cast<uint64_t>(control_.end - behind) / 8);
+      fill_words(after, state.free_word, static_cast<uint64_t>(control_.end - after) / 8);
       put(control_.end, {state.free_word, state.free_word});
     }
     put(at_, record);
-    at_ = behind;
+    at_ = after;
     bytes_ += event.bytes();
     other_ += event.bytes() - xray::kFunctionRecordBytes;
   }

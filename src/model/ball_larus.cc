@@ -234,13 +234,13 @@ class Numbering {
     std::stable_sort(candidates.begin(), candidates.end(), [&](std::uint32_t a, std::uint32_t b) {
       return frequency(edges_[a]) > frequency(edges_[b]);
     });
-    std::vector<bool> behind(nodes_.size(), false);
+    std::vector<bool> after(nodes_.size(), false);
     std::vector<bool> before(nodes_.size(), false);
     for (const std::uint32_t index : candidates) {
       const std::uint32_t first = edges_[index].out.to;
-      if (behind[first] || before[first]) continue;
+      if (after[first] || before[first]) continue;
       edges_[index].out.repeats = true;
-      mark(first, behind, &Node::out_edges, &NumberedEdge::to);
+      mark(first, after, &Node::out_edges, &NumberedEdge::to);
       mark(first, before, &Node::in_edges, &NumberedEdge::from);
     }
   }

@@ -144,7 +144,7 @@ void read_maps(pid_t pid, CoreParts& parts, std::vector<MemoryRange>& ranges) {
     at = std::from_chars(at + 1, stop, end, 16).ptr;
     const auto rest = std::string_view(at, static_cast<size_t>(stop - at));
     ranges.push_back({begin, end, rest.starts_with(" r")});
-    constexpr size_t kOffset = 6;  // behind " r-xp "
+    constexpr size_t kOffset = 6;  // after " r-xp "
     if (rest.size() < kOffset) continue;
     std::from_chars(at + kOffset, stop, offset, 16);
     const size_t path = rest.find('/');

@@ -11,11 +11,11 @@
 
 namespace telltale {
 
-// A basic block of machine code, without the padding behind it. Link-time addresses.
+// A basic block of machine code, without the padding after it. Link-time addresses.
 struct MachineBlock {
   uint64_t begin = 0;
   uint64_t end = 0;
-  bool falls_through = false;  // control may go on to the block behind it
+  bool falls_through = false;  // control may continue in the next block
 };
 
 // In order of their beginnings, from LLVM's section .llvm_bb_addr_map

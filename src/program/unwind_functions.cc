@@ -78,7 +78,7 @@ std::optional<FunctionBounds> find_unwind_function(Dwfl_Module* module, uint64_t
   const auto count = table->number(kTableBegin - sizeof(uint32_t));
   uint64_t first = 0;
   uint64_t end = count && *count > 0 ? static_cast<uint64_t>(*count) : 0;
-  // The last entry that does not begin behind the address.
+  // The last entry that begins at or below the address.
   while (end - first > 1) {
     const uint64_t middle = first + (end - first) / 2;
     const auto entry = entry_at(*table, middle);

@@ -371,7 +371,7 @@ class Comparison:
         readings = [self.told(frame, reading, key) for reading in [frame["partial"], *frame["other_readings"]] if reading]
         right = [told for told in readings if fits(told, ran, frame["complete_history"])]
         if not right and frame["found_by"] == "all blocks":
-            # What has no position may be on the way to the next block, behind the increment: it is told as that block's beginning.
+            # What has no position may be on the way to the next block, after the increment: it is reported as that block's beginning.
             ahead = [*ran, *live.activation.blocks[len(ran):len(ran) + 1]]
             right = [told for told in readings if fits(told, ahead, frame["complete_history"])]
             self.counts["frames on the way to a block"] += bool(right)

@@ -25,8 +25,8 @@ class Thread:
             limits = [start for start, _ in pieces[index + 1 : index + 2]]
             for at, event in enumerate(events):
                 if self.own_times and event[1] == "custom":
-                    behind = [later[0] for later in events[at + 1 :] if later[1] != "custom"][:1]
-                    event = (min([event[0], *behind, *limits]), *event[1:])
+                    after = [later[0] for later in events[at + 1 :] if later[1] != "custom"][:1]
+                    event = (min([event[0], *after, *limits]), *event[1:])
                 found.append(event)
         return found
 

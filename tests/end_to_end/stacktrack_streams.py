@@ -50,7 +50,7 @@ FOREIGN = Platform(">", size=40, at=12, header="H2xII", info=20, version=0x101, 
 
 
 def specification_example():
-    """The stream behind the specification's expand_events example."""
+    """The stream of the specification's expand_events example."""
     p, pid, tid, frequency, start = CLASSIC, 0x060C, 0x04C8, 1_000_000, 5_000_000_000
     return b"".join([
         p.prologue(pid),

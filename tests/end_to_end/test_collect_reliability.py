@@ -139,7 +139,7 @@ class ReliabilityTest(unittest.TestCase):
         self.assertEqual(len(acknowledged), 20)
 
     def test_C2_torn_and_reordered_writes(self):
-        """Blocks of 512 bytes behind the last sync are written or not, in any order."""
+        """Blocks of 512 bytes after the last sync are written or not, in any order."""
         rng = random.Random(11)
         with Server(self.store) as server:
             for number in range(12):

@@ -314,7 +314,7 @@ class StoreTest(StudyCase):
         self.assertIn(f"{ids}: cannot open: Permission denied", "".join(other.text))
 
     def test_a_damaged_file_is_an_error(self):
-        """At its begin, in a page far behind it, at its end."""
+        """At its begin, in a page far after it, at its end."""
         store = self.copy_of_store()
         file = max((store / "runs").rglob("*.parquet"), key=lambda path: path.stat().st_size)
         parquet = pyarrow().parquet

@@ -162,7 +162,7 @@ class CrashPaths(SamplerCase):
                             frames = document["threads"][0]["frames"]
                             frame = frames[1 + next(i for i, each in enumerate(frames) if each["function"] == "__stack_chk_fail")]
                             if schema != "bb.schema":
-                                self.assertEqual((frame["function"], frame["line"]), ("overflow", line("the check comes behind it", STACKS)))
+                                self.assertEqual((frame["function"], frame["line"]), ("overflow", line("the check comes after it", STACKS)))
                             coverage = json.loads(run(TELLTALE, "coverage", self.file, "--program", program, "--json").stdout)
                             overflow = next(each for each in coverage["functions"] if each["function"] == "overflow")
                             last = line("last line of", STACKS)

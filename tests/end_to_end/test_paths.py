@@ -66,7 +66,7 @@ class Paths(SamplerCase):
                      *words, WALK)
 
     def fits(self, frame, recorded):
-        """Whether the paths of a frame are what was recorded. The block that it was stopped in may have lines behind that
+        """Whether the paths of a frame are what was recorded. The block that it was stopped in may have lines after that
         place."""
         for reading in [frame["partial"], *frame["other_readings"]]:
             told = [line for path in frame["paths"][:reading["completed"]] for line in lines_of(path["blocks"]) * path["times"]]

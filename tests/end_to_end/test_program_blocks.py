@@ -62,7 +62,7 @@ class ProgramBlocks(SamplerCase):
     def test_a_frame_without_paths_says_which_of_its_lines_ran(self):
         ends = {"fails(argc);": "yes", "later_too();": "no", "return 0;": "no"}
         for level in ("-O0", "-O2"):
-            # What is behind the call that did not return did not run; which branch was taken before, the stack does not tell.
+            # What follows the call that did not return did not run; the stack does not show which branch was taken before.
             program = self.build("fails;{PT}\n*;{}\n", level)
             for answers in self.frame(program, "main", "x"):
                 told = {text: answers.get(LINES[text]) for text in (*ends, "chosen();", "other();")}
@@ -145,7 +145,7 @@ class ProgramBlocks(SamplerCase):
                 answers = {}
                 for line in (line for function in functions.values() for line in function["lines"]):
                     answers.setdefault(line["line"], set()).add(line["ran"])
-                # The copy in main ran it, without an instruction of its own: both results are known there.
+                # The inlined copy in main ran, but left no instruction: both results are known there.
                 self.assertEqual(answers[text.index("}", first) + 1], {"no", "yes"})
                 # Both copies have this one, and neither ran it.
                 crash_line = next(number for number, line in enumerate(text, 1) if "return *" in line)

@@ -29,7 +29,7 @@ struct Record {
 };
 
 constexpr std::string_view kMagic = "toy log\n";
-// The lines behind the magic; a line that is none has only `bad`.
+// The lines after the magic; a malformed line has only `bad`.
 std::vector<Record> read_records(Bytes file);
 
 // One toy log, of one thread: an EventSource.

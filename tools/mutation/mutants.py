@@ -83,7 +83,7 @@ def may_compile(old, new):
     """False for what cannot compile. Asking a compiler would cost seconds; this asks for the blanks that clang-format puts
     around operators with two operands, and leaves out where the rules take types and templates for such operators."""
     if new.count("\n") != 1:
-        return False  # break or continue behind a line: mostly outside of loops
+        return False  # break or continue after a line: mostly outside of loops
     if new.strip().startswith("/*"):  # a statement that is left out
         text = old.strip()
         if text.startswith(("->", ".")):

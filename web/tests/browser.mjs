@@ -32,9 +32,9 @@ export async function closeBrowser() {
 const forScript = payload => JSON.stringify(payload).replace(/[<>&\u2028\u2029]/g, c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
 
 export function fileOf(payload) {
-  const [before, behind] = template.split('@DATA@');
+  const [before, after] = template.split('@DATA@');
   const file = path.join(folder, `${++pages}.html`);
-  fs.writeFileSync(file, before + forScript(payload) + behind);
+  fs.writeFileSync(file, before + forScript(payload) + after);
   return file;
 }
 

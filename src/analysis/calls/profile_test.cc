@@ -73,7 +73,7 @@ class FakeSource {
     if (event.what == ')') to.leave(event.time, function, LeaveKind::normal);
     if (event.what == 't') to.leave(event.time, function, LeaveKind::tail);
   }
-  // Some entries together with the exit behind them; returns the number of the next event.
+  // Some entries together with the exit after them; returns the number of the next event.
   template <typename Run>
   static size_t emit_in_row(Run& run, const std::vector<Event>& events, size_t at, size_t end) {
     if (at % 3 != 0 && at + 1 < end && events[at].what == '(' && events[at + 1].what == ')' &&

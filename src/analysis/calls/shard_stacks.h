@@ -82,7 +82,7 @@ class ShardStacksSink {
         at_ = sink_.leave_other(at_, function, how);
       }
     }
-    // An entry and the exit behind it.
+    // An entry and the exit after it.
     [[gnu::always_inline]] void leaf(FunctionId function) {
       if (at_.stopped) [[unlikely]]
         return;

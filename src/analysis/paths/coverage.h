@@ -29,7 +29,7 @@ struct FlaggedGraph {
   };
   std::vector<Block> blocks;
   // A flag is set at the start of its block, or when a call in it has returned. In the latter case
-  // a block without its flag may have been entered, but was not left behind the call.
+  // a block without its flag may have been entered, but control did not get past the call.
   bool flags_follow_calls = false;
 };
 

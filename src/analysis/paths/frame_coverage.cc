@@ -28,7 +28,7 @@ class Walks {
   [[nodiscard]] std::vector<bool> backward(uint32_t from) const { return spread(before_, from); }
 
   // Nodes on every way from one node to another, both included; none if no way leads there. A node
-  // of a shortest way is on every way unless nodes outside that way lead from before it to behind
+  // of a shortest way is on every way unless nodes outside that way lead from before it to after
   // it. Each of those is visited once: what leads to it later leads no further.
   [[nodiscard]] std::vector<uint32_t> on_every_way(uint32_t from, uint32_t to) const {
     const std::vector<uint32_t> way = shortest_way(from, to);

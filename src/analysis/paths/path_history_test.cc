@@ -73,7 +73,7 @@ TEST(PathHistory, OfThePublishedExampleStoppedBehindTheLoop) {
 TEST(PathHistory, BlocksThatCannotHaveBeenReachedAreNoReadings) {
   const PathHistory history = read({.ring = {1, 3, 6, 3, 2, 4, 8, 9, 2, -1}, .next = 2, .sum = 4},
                                    {0, 1, 2, 3, 4, 5, 6, 7});
-  // Path sum 4 is reached behind the edge to block 8 alone.
+  // Path sum 4 is reached only after the edge to block 8.
   ASSERT_EQ(history.readings.size(), 2U);
   EXPECT_EQ(history.readings[0].block(), 6U);
   EXPECT_EQ(history.readings[1].block(), kBlock9);

@@ -141,7 +141,7 @@ TEST(PrefixHistory, FollowsTheRingBackward) {
   EXPECT_EQ(history.completed[0].number, 2U);
 }
 
-// 0 -> 2 -> 3 -> 2, any number of times; 2 -> 4 -> exit. Node 2 is also reached from 5, behind 0.
+// 0 -> 2 -> 3 -> 2, any number of times; 2 -> 4 -> exit. Node 2 is also reached from 5, after 0.
 PathGraph counted_loop() {
   const std::vector<PathEdge> edges = {{0, 2, false, 0, 0},
                                        {0, 5, false, 0, 2},

@@ -127,7 +127,7 @@ class CertainBlocks {
     }
   }
 
-  // Some activation of the function left the block behind its last instruction. What follows is
+  // Some activation of the function left the block after its last instruction. What follows is
   // concluded later: calls may be nested too deeply for the stack.
   void leave(uint32_t function, uint32_t block) {
     if (left_[function][block]) return;

@@ -40,7 +40,7 @@ std::string bash_script(const VerbWords& all) {
       "verb=${COMP_WORDS[1]} words=\n"
       "  COMPREPLY=()\n"
       "  [[ $verb == record ]] && verb=run\n"
-      // The words behind it are another command's.
+      // The words after `--` are those of another command.
       "  local at typed=${word#[\\\"\\']}\n"
       "  for ((at = 2; at < COMP_CWORD; ++at)); do\n"
       "    [[ ${COMP_WORDS[at]} == -- ]] || continue\n"

@@ -83,7 +83,7 @@ Option& Option::in_range(uint64_t least, uint64_t most) {
 
 Option& Option::in_range(double least, double most) {
   option_->check(CLI::Range(least, most));
-  // Which is in no range, but below and above nothing either.
+  // A range check lets NaN pass: it is neither below nor above any limit.
   const auto complain = [](const std::string& typed) {
     double value = 0;
     const bool is_nan = CLI::detail::lexical_cast(typed, value) && std::isnan(value);

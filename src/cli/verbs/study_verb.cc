@@ -253,9 +253,8 @@ int run(StudyVerbOptions& options) {
 }
 
 void add_fuzz_options(Command verb, StudyVerbOptions& options) {
-  constexpr const char* kGroup = "fuzz";
   FuzzStudyOptions& fuzz = options.fuzz;
-  const auto add = [&](Option option) { option.group(kGroup); };
+  const auto add = [&](Option option) { option.group("fuzz"); };
   add(verb.add_option("--inputs", options.more_inputs,
                       "another folder, or an input: libFuzzer's crashes are not in its corpus")
           .type_name("PATH")

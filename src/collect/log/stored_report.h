@@ -40,7 +40,7 @@ struct StoredReport {
   // How many bytes at the end of the decompressed body are the run's path file (a core file, see
   // docs/csi-guide.md). 0: it left none.
   uint64_t paths_bytes = 0;
-  std::string body;  // the report, and the path file behind it
+  std::string body;  // the report, and after it the path file
 
   bool operator==(const StoredReport&) const = default;
 };

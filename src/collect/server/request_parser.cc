@@ -145,7 +145,7 @@ RequestParser::State RequestParser::feed_body(std::string& in) {
         parser_->http.put(boost::asio::const_buffer(in.data() + used, in.size() - used), failure);
     used += taken;
     if (failure == http::error::need_more) {
-      // Quotes behind the size that do not end in its line: the parser would look for their end in
+      // Quotes after the size that do not end in its line: the parser would look for their end in
       // what follows, and count the chunk again each time.
       if (has_size_line(std::string_view(in).substr(used)))
         return refuse(400, "malformed body: the line of a chunk's size has no end");

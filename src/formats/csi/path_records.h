@@ -139,7 +139,7 @@ struct FlowRecord {
   std::vector<Take> takes;  // functions of which a block takes the address
   std::vector<PathScope> scopes;
   std::vector<PathFunctionRecord::BlockLine> lines;  // by index of the block
-  // Lines that may have run behind the block, although none of the next blocks has them.
+  // Lines that may have run after the block, although no later block has them.
   std::vector<PathFunctionRecord::BlockLine> lost_lines;
 };
 

@@ -180,7 +180,7 @@ class SkimRun {
     return sign_extended(unsigned_in<Leb>(fields, begin, end), 7 * (end - begin));
   }
   // The place after `count` numbers; null if one of them is long, or they come near the end.
-  [[gnu::always_inline]] const uint8_t* behind(const uint8_t* at, size_t count) const {
+  [[gnu::always_inline]] const uint8_t* after(const uint8_t* at, size_t count) const {
     constexpr uint64_t kOnes = 0x0101'0101'0101'0101;
     while (count != 0) {
       if (at > last_word_) [[unlikely]]
@@ -205,21 +205,21 @@ class SkimRun {
                                                      unsigned numbers_each) const {
     // Each number has a byte at least.
     if (at > last_word_ || items > static_cast<uint64_t>(last_word_ - at)) return nullptr;
-    return behind(at, static_cast<size_t>(items) * numbers_each);
+    return after(at, static_cast<size_t>(items) * numbers_each);
   }
   // The place after `count` numbers at event + begin, where `ends` has the ends of the `kWindow`
   // bytes from `event` on. Null as above.
   template <typename Leb, unsigned kWindow>
-  [[gnu::always_inline]] const uint8_t* behind(const uint8_t* event, uint64_t ends, unsigned begin,
-                                               unsigned count) const {
+  [[gnu::always_inline]] const uint8_t* after(const uint8_t* event, uint64_t ends, unsigned begin,
+                                              unsigned count) const {
     if (count == 0) return event + begin;
     if (count > kWindow) [[unlikely]]
-      return behind(event + begin, count);
+      return after(event + begin, count);
     const unsigned bytes = Leb::nth(ends >> begin, count - 1) + 1;
     // Each has a byte at least, so that none is long if all together have few.
     const bool all_short = bytes < count + kMostLebBytes;
     if (bytes > kWindow || (!all_short && leb_may_be_long<kWindow>(ends))) [[unlikely]]
-      return behind(event + begin, count);
+      return after(event + begin, count);
     return event + begin + bytes;
   }
   // The place after a list of references whose number is at fields + begin. Null as above.
@@ -266,7 +266,7 @@ class SkimRun {
       const uint8_t references = fields[size_end + 1];
       const uint8_t* const next =
           references < 0x80
-              ? behind<Leb, kHeapObjectBytes>(fields, all_ends, size_end + 2, 2U * references)
+              ? after<Leb, kHeapObjectBytes>(fields, all_ends, size_end + 2, 2U * references)
               : behind_many<Leb>(fields, all_ends, size_end + 1);
       if (next == nullptr) [[unlikely]]
         break;
@@ -300,7 +300,7 @@ class SkimRun {
       if (*at == kTracedAllocByte) {
         if (*next >= 0x80) [[unlikely]]
           break;
-        next = behind<Leb, kAllocationBytes>(fields, all_ends, size_end + 1, *next);
+        next = after<Leb, kAllocationBytes>(fields, all_ends, size_end + 1, *next);
         if (next == nullptr) [[unlikely]]
           break;
         traced = true;
@@ -341,7 +341,7 @@ class SkimRun {
       if (methods == 0 || methods >= 0x80 || first_end - methods_at > kMostBytes) [[unlikely]]
         break;
       const uint8_t* const next =
-          behind<Leb, kAllocationBytes>(fields, all_ends, methods_at, methods);
+          after<Leb, kAllocationBytes>(fields, all_ends, methods_at, methods);
       if (next == nullptr) [[unlikely]]
         break;
       time += unsigned_in<Leb>(fields, 0, time_end);

@@ -32,7 +32,7 @@ RowTally add_counters(std::string_view body, size_t arity, std::vector<uint64_t>
                       uint64_t max_rows = kAllRows);
 
 // Sets a bit for each counter that is not 0, in `counted`, which has a number a row; bits that are
-// set stay. Rows behind its end are counted and not read. REQUIRES: 1 <= arity <= 16.
+// set stay. Rows past its end are counted and not read. REQUIRES: 1 <= arity <= 16.
 RowTally observe_counters(std::string_view body, size_t arity, std::span<uint16_t> counted);
 
 // A number as printf formats the type of a bounds site: %d, %u and the like, or %p.

@@ -51,13 +51,13 @@ bool is_unused_cell_of_version_1(Bytes bytes) {
 // A buffer that a killed process was opening: its first record, which makes it a buffer and is
 // written last, is missing; some of the following records are present. It has no event.
 template <size_t kRecords>
-bool is_unfinished_opening(Bytes bytes, const std::array<MetadataKind, kRecords>& behind,
+bool is_unfinished_opening(Bytes bytes, const std::array<MetadataKind, kRecords>& after,
                            std::byte free_byte, bool (*is_free)(Bytes)) {
   constexpr size_t kOpeningBytes = (1 + kRecords) * kMetadataRecordBytes;
   if (bytes.size() < kOpeningBytes || !is_free(bytes.first(kMetadataRecordBytes))) return false;
   for (size_t i = 0; i < kRecords; ++i) {
     const std::byte first = bytes[(1 + i) * kMetadataRecordBytes];
-    const auto expected = static_cast<std::byte>(static_cast<unsigned>(behind[i]) << 1 | 1U);
+    const auto expected = static_cast<std::byte>(static_cast<unsigned>(after[i]) << 1 | 1U);
     if (first != free_byte && first != expected) return false;
   }
   return is_free(bytes.subspan(kOpeningBytes));

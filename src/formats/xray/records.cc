@@ -41,7 +41,7 @@ class FieldReader {
     action = record.action;
     function_id = record.function_id;
   }
-  void payload(Bytes&) {}  // read_fdr_record reads it, behind the record
+  void payload(Bytes&) {}  // read_fdr_record reads it, after the record
 
  private:
   Cursor& in_;

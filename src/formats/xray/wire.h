@@ -86,7 +86,7 @@ constexpr uint8_t kRecorderCells = 1;  // flag: buffers are in cells of buffer_s
 // Flag: the header's bit field contains, above its two flags, the number of cells (without cells:
 // buffers), so that a file truncated between them is detected.
 constexpr uint8_t kRecorderCounts = 2;
-// Flag: a TSCWrap has, behind its time stamp, the microseconds of the time since the thread's
+// Flag: a TSCWrap has, after its time stamp, the microseconds of the time since the thread's
 // previous record in which the thread did not run: a u32, 0 for none.
 constexpr uint8_t kRecorderWaits = 4;
 constexpr size_t kWaitOffset = 9;  // in the record

@@ -184,7 +184,7 @@ void FlowEvidence::add_paths(const FramePaths& frame, ProgramEvidence::Frame& at
   const PathHistory::Reading& reading = history.readings.front();
   const size_t count = functions_.flow().functions[at.function].blocks.size();
   const auto known = [&](uint32_t node) { return block_of(graph, at.function, node); };
-  // Where an edge is split, the function was stopped behind the last block of its source.
+  // Where an edge is split, the function was stopped after the last block of its source.
   for (size_t i = reading.partial.size(); i-- > 0 && at.stopped_in.empty();)
     if (const auto block = known(reading.partial[i])) at.stopped_in = {*block};
   const std::vector<Ran> ran = blocks_of_frame(graph, history);

@@ -44,7 +44,7 @@ class FlowEvidence {
   void add_thread(const ThreadPaths& thread);
   [[nodiscard]] std::optional<uint32_t> function_of(const FramePaths& frame) const;
   void add_paths(const FramePaths& frame, ProgramEvidence::Frame& at) const;
-  // The function that a frame called. Neither: unknown, or there is none.
+  // The function that a frame called. Both empty: it called none, or an unknown one.
   struct InnerFrame {
     std::optional<uint32_t> function;   // of the program
     std::string_view library_function;  // its symbol; it has no flow record

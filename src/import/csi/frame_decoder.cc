@@ -125,7 +125,7 @@ bool has_left_entry(const FramePaths& frame) {
 // The optimiser merges identical calls on several lines into one call with line 0, and DWARF then
 // gives the frame no file either. Takes the file from the function, and the line from the last
 // block before the one with the call: lines of the call's own block may follow the call.
-// `is_returning`: the call is that of the stack protector, behind all lines of the block.
+// `is_returning`: the frame is in the stack protector's check, after all lines of the block.
 void place_by_path(bool is_returning, FramePaths& frame) {
   if (!frame.file.empty() || frame.decoded.size() != 1) return;
   const PathGraph& graph = *frame.decoded.front().graph;
@@ -137,8 +137,8 @@ void place_by_path(bool is_returning, FramePaths& frame) {
     return place.scope == 0 && place.line != 0;
   };
   const auto& partial = readings.front().partial;
-  const size_t behind = is_returning || partial.empty() ? partial.size() : partial.size() - 1;
-  for (size_t i = behind; i-- > 0 && frame.line == 0;) {
+  const size_t end = is_returning || partial.empty() ? partial.size() : partial.size() - 1;
+  for (size_t i = end; i-- > 0 && frame.line == 0;) {
     const auto& places = graph.blocks[partial[i]].places;
     const auto last = std::find_if(places.rbegin(), places.rend(), is_own);
     if (last != places.rend()) frame.line = last->line;

@@ -58,8 +58,8 @@ class PathPositions::Ways {
     return std::nullopt;
   }
 
-  // The position at the end of the blocks from which control comes to a machine block without one;
-  // none if there are several, or none is known.
+  // For a machine block without a position: the position at the end of the blocks from which
+  // control comes. Empty if they have several, or none is known.
   [[nodiscard]] std::optional<csi::PathPosition> position_before(uint64_t begin) const {
     std::optional<csi::PathPosition> found;
     std::set<uint64_t> seen = {begin};

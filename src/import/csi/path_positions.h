@@ -34,8 +34,8 @@ class PathPositions {
                 CodeOf code_of = nullptr);
 
   // [function_begin, function_end): the function that the code at `address` is in. A machine block
-  // without a position continues the block from which control comes, if there is one: passes behind
-  // path tracing, such as those of sanitizers, split blocks and add some.
+  // without a position continues the only block from which control comes: passes after path
+  // tracing, such as those of sanitizers, split blocks and add some.
   [[nodiscard]] Found find(uint64_t address, uint64_t function_begin, uint64_t function_end) const;
   [[nodiscard]] bool has_function(uint64_t begin, uint64_t end) const;
   [[nodiscard]] bool empty() const { return positions_.empty(); }

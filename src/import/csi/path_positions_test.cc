@@ -95,7 +95,7 @@ TEST(PathPositions, CodeOfLaterPassesBelongsToTheBlockThatLeadsThere) {
                                             {.begin = 120, .end = 130},
                                             {.begin = 130, .end = 135},
                                             {.begin = 140, .end = 150}};
-  // The last one is of another function, behind.
+  // The last position is in the next function.
   const std::vector<csi::PathPosition> at_blocks = {at(100, 1), at(130, 2), at(160, 3)};
   const auto code_of = [&](uint64_t begin, uint64_t end) {
     EXPECT_EQ(begin, 100U);
@@ -109,7 +109,7 @@ TEST(PathPositions, CodeOfLaterPassesBelongsToTheBlockThatLeadsThere) {
     EXPECT_EQ(found.position.block, 1U) << address;
   }
   EXPECT_EQ(positions.find(125, 100, 150).place, Place::unknown);
-  // What is behind the check, up to the position of another block.
+  // The code after the check, up to the position of another block.
   std::vector<csi::PathPosition> later = at_blocks;
   later.push_back(at(116, 4));
   const PathPositions divided(later, blocks, code_of);

@@ -21,7 +21,7 @@ std::vector<PathGraph::Place> places_of(const PathGraph& graph, std::span<const 
   for (const uint32_t index : blocks) {
     const PathGraph::Block& block = graph.blocks[index];
     for (const PathGraph::Place& place : block.places) add(place);
-    // Without the function's record; with it, the block has no line of its own.
+    // Without the function's record, the lines are all that is known of the block.
     if (!graph.scopes.empty()) continue;
     for (const uint32_t line : block.lines) add({.scope = 0, .line = line});
   }
@@ -74,11 +74,11 @@ ShownPlaces shown_places(const FramePaths& frame, const PathGraph& graph,
     if (places[i] == places[*here]) last_here = i;
   ShownPlaces shown;
   for (size_t i = 0; i < places.size(); ++i) {
-    const bool is_behind = here && i > *here;
+    const bool is_later = here && i > *here;
     const ShownPlaces::Shown one{.place = places[i],
                                  .here = here == i,
-                                 .or_here = is_behind && places[i] == places[*here],
-                                 .behind = is_behind && i > last_here};
+                                 .or_here = is_later && places[i] == places[*here],
+                                 .not_yet = is_later && i > last_here};
     if (!system_headers && !one.here && !one.or_here && is_inlined(graph, places[i]) &&
         is_system_header(graph.scopes[places[i].scope].file)) {
       shown.left_out_system_headers = true;

@@ -36,7 +36,7 @@ struct ShownPlaces {
     PathGraph::Place place;
     bool here = false;     // where the frame was stopped
     bool or_here = false;  // the same line again, in unrolled code: it may have been there
-    bool behind = false;   // of the block that it stopped in: may not have run yet
+    bool not_yet = false;  // later in the block that the frame stopped in: may not have run
     bool operator==(const Shown&) const = default;
   };
   std::vector<Shown> places;  // what follows itself is one

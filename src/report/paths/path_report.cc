@@ -194,7 +194,7 @@ class TextWriter {
     const ShownPlaces shown = shown_places(frame, graph, blocks, stopped, view_.system_headers);
     left_out_ = left_out_ || shown.left_out_system_headers;
     const bool is_one_of_several = std::ranges::any_of(shown.places, &ShownPlaces::Shown::or_here);
-    for (const auto& [place, here, or_here, behind] : shown.places) {
+    for (const auto& [place, here, or_here, not_yet] : shown.places) {
       const uint32_t line = place.line;
       const std::string& file = file_of(frame, graph, place);
       std::string text = fmt::format("     {:>6}  {}", line,
@@ -209,7 +209,7 @@ class TextWriter {
       print("{}{}\n", text,
             here      ? (is_one_of_several ? "    <- here, or where it comes again" : "    <- here")
             : or_here ? "    <- or here"
-            : behind  ? "    (not yet, or in part)"
+            : not_yet ? "    (not yet, or in part)"
                       : "");
     }
     if (shown.places.empty() && shown.left_out_system_headers) {

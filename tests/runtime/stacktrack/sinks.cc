@@ -176,7 +176,7 @@ void handle_alarm(int) {
 }
 
 // What signal handlers record while they interrupt the recorder is overwritten, too, and no chunk
-// stays behind with old events.
+// keeps old events.
 void ring_with_signals() {
   const recorded::Folder folder;
   const int ring = open_ring(1U << 18);

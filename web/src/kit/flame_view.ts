@@ -174,7 +174,7 @@ export class FlameView {
       const x = (start[i] - this.range[0]) * scale;
       const w = width[i] * scale;
       if (i > 0 && (tree.depth[i] > last || x > shownWidth || (this.falling && w < kNarrowest))) {
-        i = tree.end[tree.parent[i]];  // nor is any sibling behind it in sight
+        i = tree.end[tree.parent[i]];  // nor is any later sibling in sight
       } else if (w < kNarrowest || x + w < 0) {
         i = tree.end[i];
       } else {

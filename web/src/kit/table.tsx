@@ -15,7 +15,7 @@ export interface Column<Row> {
   width?: string;                              // of the grid; numbers have a common one
   value: (row: Row) => string | number;        // by which rows are sorted
   show?: (row: Row) => ComponentChildren;
-  share?: (row: Row) => number;                // 0 to 1: a bar behind the value
+  share?: (row: Row) => number;                // 0 to 1: a bar drawn behind the value
 }
 
 export interface TableProps<Row> {

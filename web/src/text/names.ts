@@ -47,7 +47,7 @@ function shortAngles(inner: string): string {
 class Shortener {
   private out = '';
   private words = 0;        // where in `out` the last word begins
-  private operator = false;  // spaces behind "operator" part no words
+  private operator = false;  // spaces after "operator" separate no words
   private parameters = false;
   private suffix = '';
   private at = 0;

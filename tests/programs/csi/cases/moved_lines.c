@@ -25,7 +25,7 @@ __attribute__((noinline)) static void sinks(void) {
   say("behind");
 }
 
-/* The second condition is known behind the first. */
+/* The second condition is known after the first. */
 __attribute__((noinline)) static void threads(int value) {
   int is_bad = 0;
   if (above(value, 100)) {

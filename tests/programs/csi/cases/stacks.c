@@ -41,7 +41,7 @@ __attribute__((noinline)) static int overflow(const char *text) {
       puts("y");
   }
   printf("last line of %c\n", copy[0]);
-  return copy[0] == 'y'; /* the check comes behind it */
+  return copy[0] == 'y'; /* the check comes after it */
 }
 
 int main(int argc, char **argv) {

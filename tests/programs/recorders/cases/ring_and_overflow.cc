@@ -1,6 +1,6 @@
 #include <cstdlib>
 #include <telltale/stacktrack.hpp>
-// Writes behind an array, with a ring in memory that is to be dumped to argv[1].
+// Writes past the end of an array, with a ring in memory that is to be dumped to argv[1].
 int main(int argc, char** argv) {
   telltale::st::RingOptions options;
   options.dump_on_crash = argv[1];

@@ -20,7 +20,7 @@ void report(int found);
 // After an observed region, a series may go on.
 // CHECK: {{^}}telltale.series{{.*}}:
 // CHECK: load i32, ptr %telltale.series
-// The check behind a loop leads to the slow copy of the code there.
+// The check after a loop leads to the slow copy of the code there.
 // CHECK: {{^}}[[FIRST]]:
 // CHECK: load atomic i8, ptr {{.*}}budgets
 // CHECK: mul i32 %{{[0-9]+}}, 8
