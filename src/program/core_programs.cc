@@ -5,11 +5,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "bytes/input_file.h"
 #include "program/elf_image.h"
+#include "program/load_biases.h"
 #include "program/recorded_program.h"
 
 namespace telltale {
@@ -26,9 +29,11 @@ struct GivenFile {
 };
 
 struct MappedFile {
-  CoreMapping first;     // the lowest
-  std::string build_id;  // in the core file; empty: unknown
-  bool is_main = false;  // the program that was started
+  std::vector<CoreMapping> mappings;  // by address
+  std::string build_id;               // in the core file; empty: unknown
+  bool is_main = false;               // the program that was started
+
+  [[nodiscard]] const std::string& path() const { return mappings.front().path; }
 };
 
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename(); }
@@ -75,28 +80,28 @@ bool same_build_id(const std::string& file, const std::string& mapped) {
 
 std::vector<MappedFile> mapped_files(const CoreFile& core) {
   std::vector<MappedFile> files;
+  std::map<std::string, size_t> numbers;  // by path
   for (const CoreMapping& mapping : core.mappings()) {
-    const bool same = !files.empty() && files.back().first.path == mapping.path;
-    if (!same) files.push_back({.first = mapping, .build_id = {}, .is_main = false});
+    const auto [known, is_new] = numbers.emplace(mapping.path, files.size());
+    MappedFile& file = is_new ? files.emplace_back() : files[known->second];
+    file.mappings.push_back(mapping);
     const uint64_t headers = core.program_headers_address();
-    files.back().is_main =
-        files.back().is_main || (headers >= mapping.begin && headers < mapping.end);
+    file.is_main = file.is_main || (headers >= mapping.begin && headers < mapping.end);
+    if (file.build_id.empty()) file.build_id = mapped_build_id(core, mapping);
   }
-  for (MappedFile& file : files) {
-    file.build_id = mapped_build_id(core, file.first);
-    if (file.build_id.empty()) file.build_id = file.first.build_id;
-  }
+  for (MappedFile& file : files)
+    if (file.build_id.empty()) file.build_id = file.mappings.front().build_id;
   return files;
 }
 
-// Whether the file is a program of the core file's machine; sets the bias.
-bool fits(const CoreFile& core, const MappedFile& mapped, CoreProgram& program) {
-  const Result<InputFile> input = InputFile::open(program.path);
-  if (!input) return false;
-  const auto elf = read_elf_segments(input->bytes(), program.path);
-  if (!elf || elf->machine != core.machine()) return false;
-  program.bias = elf->load_bias(mapped.first.file_offset, mapped.first.begin);
-  return true;
+// Where the file was loaded. Empty: it is no program of the core file's machine.
+std::vector<uint64_t> biases_of(const CoreFile& core, const MappedFile& mapped,
+                                const std::string& path) {
+  const Result<InputFile> input = InputFile::open(path);
+  if (!input) return {};
+  const auto elf = read_elf_segments(input->bytes(), path);
+  if (!elf || elf->machine != core.machine()) return {};
+  return load_biases(*elf, mapped.mappings, core);
 }
 
 class Search {
@@ -120,46 +125,57 @@ class Search {
 
  private:
   void add(const MappedFile& mapped) {
-    CoreProgram program{.recorded_path = mapped.first.path, .path = {}, .bias = 0};
+    std::string path;
     for (GivenFile& given : given_) {
       if (!is_of(given, mapped)) continue;
       given.used = true;
       if (given.is_debug_file) {
         found_.debug_files.push_back(given.path);
       } else {
-        program.path = given.path;
+        path = given.path;
       }
     }
     std::string other_id;
-    if (program.path.empty() && may_open_recorded_path(mapped.first.path)) {
-      const Result<std::string> id = read_build_id(mapped.first.path);
+    if (path.empty() && may_open_recorded_path(mapped.path())) {
+      const Result<std::string> id = read_build_id(mapped.path());
       if (id && (mapped.build_id.empty() || same_build_id(*id, mapped.build_id)))
-        program.path = mapped.first.path;
+        path = mapped.path();
       else if (id)
         other_id = *id;
     }
-    if (!program.path.empty() && fits(core_, mapped, program)) {
-      found_.programs.push_back(std::move(program));
-    } else if (!mapped.build_id.empty() || mapped.is_main) {
+    const std::vector<uint64_t> biases =
+        path.empty() ? std::vector<uint64_t>() : biases_of(core_, mapped, path);
+    for (const uint64_t bias : biases) add_program({mapped.path(), path, bias});
+    if (!biases.empty()) return;
+    if (!mapped.build_id.empty() || mapped.is_main) {
       problems_.add(
           {Problem::Kind::oddity, 0, core_name_, "mapped file", why_missing(mapped, other_id), 0});
     }
+  }
+
+  // Two names of a file may be recorded for one place, for example in a damaged core file.
+  void add_program(CoreProgram program) {
+    const auto is_same = [&](const CoreProgram& other) {
+      return other.path == program.path && other.bias == program.bias;
+    };
+    if (std::ranges::none_of(found_.programs, is_same))
+      found_.programs.push_back(std::move(program));
   }
 
   // `other_id`: the build-id of the file that is there now; empty: there is none that can be read.
   static std::string why_missing(const MappedFile& mapped, const std::string& other_id) {
     const std::string id = mapped.build_id.empty() ? "unknown" : mapped.build_id;
     if (other_id.empty())
-      return fmt::format("{} (build-id {}) was not found; use --program", mapped.first.path, id);
+      return fmt::format("{} (build-id {}) was not found; use --program", mapped.path(), id);
     return fmt::format(
         "{} is another build (build-id {}) than that of the core file ({}); use --program",
-        mapped.first.path, other_id, id);
+        mapped.path(), other_id, id);
   }
 
   static bool is_of(const GivenFile& given, const MappedFile& mapped) {
     if (!mapped.build_id.empty() || given.is_debug_file)
       return same_build_id(given.build_id, mapped.build_id);
-    return name_of(given.path) == name_of(mapped.first.path);
+    return name_of(given.path) == name_of(mapped.path());
   }
 
   [[nodiscard]] std::unexpected<Error> unused(const GivenFile& given,
@@ -178,7 +194,7 @@ class Search {
     }
     const auto main = std::ranges::find_if(mapped, &MappedFile::is_main);
     if (main != mapped.end()) {
-      detail += fmt::format("; the core file is of {} with build-id {}", main->first.path,
+      detail += fmt::format("; the core file is of {} with build-id {}", main->path(),
                             main->build_id.empty() ? "unknown" : main->build_id);
     } else {
       detail += "; the core file names no program";

@@ -10,12 +10,14 @@ import stat
 import threading
 import unittest
 
+from core_files import crash
 from program_text import program_text
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
 from test_paths import TELLTALE, lines_of, paths, traced_frames
 
 SOURCE = SOURCE_DIR / "tests/programs/csi/crash_ways.c"
 STACKS = SOURCE_DIR / "tests/programs/csi/cases/stacks.c"
+MAPPED = SOURCE_DIR / "tests/programs/csi/cases/mapped_to_read.c"
 MERGED_CALLS = SOURCE_DIR / "tests/programs/csi/cases/merged_calls.c"
 
 
@@ -304,6 +306,24 @@ class CrashPaths(SamplerCase):
                 for name in ("linked", "loaded"):
                     self.assertLessEqual({(f"used_{name}", "yes"), (f"unused_{name}", "no")}, ran)
                 self.assertLess(self.file.stat().st_size, 20_000)
+
+    def test_programs_that_map_their_own_files_for_reading(self):
+        """Symbolizers and loaders of plugins do. Such a mapping, which may be below the loaded file, is not where code runs."""
+        flags = ("--trace=all.schema", "-silent", "-O1")
+        for release in RELEASES:
+            library = build(self.path("libfail.so"), release, *flags, "-shared", "-fPIC", "-DLIBRARY", MAPPED)
+            program = build(self.path("program"), release, *flags, MAPPED, library, f"-Wl,-rpath,{self.folder}")
+            for mapped in ((), (library,), (program,), (library, program, library)):
+                self.file.unlink(missing_ok=True)
+                core = crash(self.path("core"), program, *mapped, env={"TELLTALE_PATHS": str(self.file)})
+                for source in (self.file, core):
+                    with self.subTest(release=release, mapped=[path.name for path in mapped], source=source.name):
+                        fail_at, main = traced_frames(paths(source))
+                        self.assertEqual((fail_at["function"], fail_at["line"]), ("fail_at", line("*(volatile int*)0 = count", MAPPED)))
+                        self.assertEqual(sum(path["times"] for path in fail_at["paths"]), 4)
+                        self.assertEqual((main["function"], main["line"]), ("main", line("fail_at(\"abcdef\", 'e')", MAPPED)))
+                        coverage = json.loads(run(TELLTALE, "coverage", source, "--json").stdout)
+                        self.assertEqual({each["function"]: each["ran"] for each in coverage["functions"]}, {"fail_at": "yes", "main": "yes"})
 
     def test_where_an_inlined_function_stopped(self):
         source = self.path("inlined.c")
