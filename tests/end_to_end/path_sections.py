@@ -6,6 +6,7 @@ import struct
 import sys
 
 sys.setrecursionlimit(100_000)  # a path can have many blocks
+NULL, NOBITS = 0, 8  # types of ELF sections
 Position = collections.namedtuple("Position", "address phase id key is_after")
 
 
@@ -195,17 +196,27 @@ class Function:
         return not wrapped, blocks + partial[0]
 
 
-def section_of_any_type(file, name):
-    """The bytes of a section of a 64-bit ELF file; objcopy dumps only common types."""
-    data = pathlib.Path(file).read_bytes()
+def elf_sections(data):
+    """Name -> (offset, size) of a 64-bit ELF file's sections that have bytes in it."""
     offset, = struct.unpack_from("<Q", data, 40)
     size, count, names = struct.unpack_from("<3H", data, 58)
     headers = [struct.unpack_from("<2I4Q", data, offset + i * size) for i in range(count)]
+    sections = {}
     for header in headers:
         at = headers[names][4] + header[0]
-        if data[at:data.index(0, at)].decode() == name:
-            return data[header[4]:header[4] + header[5]]
-    return None
+        if header[1] not in (NULL, NOBITS):
+            sections[data[at:data.index(0, at)].decode()] = header[4:6]
+    return sections
+
+
+def section_of_any_type(file, name):
+    """The bytes of a section, or None; objcopy dumps only common types."""
+    data = pathlib.Path(file).read_bytes()
+    sections = elf_sections(data)
+    if name not in sections:
+        return None
+    offset, size = sections[name]
+    return data[offset:offset + size]
 
 
 def machine_blocks(section):
