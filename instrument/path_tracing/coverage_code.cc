@@ -144,8 +144,11 @@ class Coverage {
     ProbeProblem problem = graph_;
     problem.wanted.assign(blocks_.size(), true);
     problem.can_probe = problem.wanted;
-    const std::vector<bool> probes =
+    std::vector<bool> probes =
         place_probes(problem, options_.coverage_level == 0 ? ProbeStyle::kEvery : style());
+    // Flags of landing pads cost no time, and tell whether calls were left by exceptions.
+    for (std::size_t i = 0; i < blocks_.size() && options_.coverage_level < 3; ++i)
+      probes[i] = probes[i] || blocks_[i]->isLandingPad();
     std::vector<Observed> observed;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       observed.push_back(
@@ -233,7 +236,7 @@ class Coverage {
       blocks += "\n";
     }
     PathScopes scopes;
-    return text + blocks + calls + scope_and_line_text(function_, blocks_, scopes);
+    return text + blocks + calls + scope_and_line_text(function_, blocks_, false, scopes);
   }
 
   // The flag is an element of the array, or all of it.

@@ -111,7 +111,7 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
     }
   }
   PathScopes scopes;
-  text_ += calls + takes + scope_and_line_text(function, blocks, scopes);
+  text_ += calls + takes + scope_and_line_text(function, blocks, true, scopes);
   if (!records_data) return;
   // Scopes that no block's lines have are those of instructions that the optimiser moved.
   std::string further_scopes;

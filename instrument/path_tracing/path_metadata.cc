@@ -48,15 +48,18 @@ void visit_locations(const llvm::Instruction& instruction, const Visit& visit) {
     visit(*instruction.getDebugLoc());
 }
 
+// `with_calls`: also where the block's calls are.
 std::string place_lines(const char* keyword, std::uint64_t id,
-                        const std::vector<SourceLine>& source, PathScopes& scopes,
+                        const std::vector<SourceLine>& source, bool with_calls, PathScopes& scopes,
                         std::string& scope_text) {
   std::string lines;
   std::pair<std::size_t, unsigned> last;  // scope and line; no line is 0
+  unsigned calls = 0;
   for (const SourceLine& line : source) {
     const std::pair place(scopes.number_of(*line.scope, line.call, scope_text), line.line);
-    if (place != last)
-      lines += "\t" + std::to_string(place.first) + ":" + std::to_string(place.second);
+    if (place == last) continue;
+    for (; with_calls && calls < line.calls; ++calls) lines += "\tc";
+    lines += "\t" + std::to_string(place.first) + ":" + std::to_string(place.second);
     last = place;
   }
   return lines.empty() ? "" : keyword + ("\t" + std::to_string(id)) + lines + "\n";
@@ -157,7 +160,7 @@ std::string function_record_text(const TracedFunction& traced, const TraceOption
   for (const std::uint32_t node : numbered.print_order) {
     if (node != kExitNode)
       lines += place_lines("lines", traced.first_id + node,
-                           source_lines(*traced.block_of_node[node]), scopes, scope_text);
+                           source_lines(*traced.block_of_node[node]), false, scopes, scope_text);
   }
   text += scope_text + lines;
   if (traced.sets_late) text += "flag\tlate\n";
@@ -183,14 +186,15 @@ std::string located_lines(const llvm::BasicBlock& block) {
 }
 
 std::string scope_and_line_text(const llvm::Function& function,
-                                const std::vector<llvm::BasicBlock*>& blocks, PathScopes& scopes) {
+                                const std::vector<llvm::BasicBlock*>& blocks, bool with_calls,
+                                PathScopes& scopes) {
   std::string scope_text;
   std::string lines;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     std::vector<SourceLine> of_block = lines_before(*blocks[i]);
     llvm::append_range(of_block, source_lines(*blocks[i]));
-    lines += place_lines("lines", i, of_block, scopes, scope_text);
-    lines += place_lines("lost", i, lines_lost_after(*blocks[i]), scopes, scope_text);
+    lines += place_lines("lines", i, of_block, with_calls, scopes, scope_text);
+    lines += place_lines("lost", i, lines_lost_after(*blocks[i]), false, scopes, scope_text);
   }
   return place_of_function(function) + scope_text + lines;
 }

@@ -12,6 +12,7 @@
 
 #include "codegen/position_printer.h"
 #include "codegen/position_probes.h"
+#include "path_tracing/coroutine_lines.h"
 #include "path_tracing/coverage_code.h"
 #include "path_tracing/debug_information.h"
 #include "path_tracing/flow_graph.h"
@@ -274,7 +275,10 @@ class LineMarkingPass : public llvm::PassInfoMixin<LineMarkingPass> {
  public:
   explicit LineMarkingPass(bool is_optimised) : is_optimised_(is_optimised) {}
   llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager&) const {
-    if (traced_unit().is_active) mark_source_lines(module, !is_optimised_);
+    if (!traced_unit().is_active) return llvm::PreservedAnalyses::all();
+    for (llvm::Function& function : module)
+      if (function.isPresplitCoroutine()) correct_coroutine_lines(function);
+    mark_source_lines(module, !is_optimised_);
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's

@@ -158,8 +158,9 @@ class FunctionMarker {
   std::vector<std::pair<const llvm::BasicBlock*, std::uint64_t>> ends_;
 };
 
-SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation* call) {
-  return {location.getScope(), call, location.getLine()};
+SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation* call,
+                       unsigned calls = 0) {
+  return {location.getScope(), call, location.getLine(), calls};
 }
 
 // A piece in the function, or in a function that was inlined at the call.
@@ -199,9 +200,13 @@ class Collector {
     std::vector<SourceLine> lines;
     std::vector<SourceLine> before;
     std::vector<SourceLine> lost;
-    for (const PieceHere& piece : pieces_in(block)) {
-      add_pieces_before(piece, block, before);
-      add_lines(piece, lines);
+    unsigned calls = 0;
+    for (const llvm::Instruction& instruction : block) {
+      if (as_call(instruction) != nullptr) ++calls;
+      const auto piece = is_line_marker(instruction) ? piece_of(instruction) : std::nullopt;
+      if (!piece) continue;
+      add_pieces_before(*piece, block, before);
+      add_lines(*piece, lines, calls);
     }
     add_lost_pieces(block, lost);
     llvm::Instruction& last = *block.getTerminator();
@@ -216,9 +221,10 @@ class Collector {
     return found->second;
   }
 
-  static void add_lines(const PieceHere& piece, std::vector<SourceLine>& lines) {
+  static void add_lines(const PieceHere& piece, std::vector<SourceLine>& lines,
+                        unsigned calls = 0) {
     for (const llvm::DILocation* const location : pieces()[piece.first].locations)
-      lines.push_back(source_line(*location, piece.second));
+      lines.push_back(source_line(*location, piece.second, calls));
   }
 
   // Up to the first one that a block has which dominates this one: that block has those before.
@@ -309,9 +315,12 @@ class Collector {
     return is_found;
   }
 
+  // Null operands are calls.
   [[nodiscard]] llvm::MDNode* list_of(const std::vector<SourceLine>& lines) const {
     llvm::SmallVector<llvm::Metadata*, 16> locations;
+    unsigned calls = 0;
     for (const SourceLine& line : lines) {
+      for (; calls < line.calls; ++calls) locations.push_back(nullptr);
       locations.push_back(llvm::DILocation::get(function_.getContext(), line.line, 0,
                                                 const_cast<llvm::DILocalScope*>(line.scope),
                                                 const_cast<llvm::DILocation*>(line.call)));
@@ -329,9 +338,13 @@ class Collector {
 std::vector<SourceLine> lines_in(const llvm::MDNode* list) {
   std::vector<SourceLine> lines;
   if (list == nullptr) return lines;
+  unsigned calls = 0;
   for (const llvm::MDOperand& operand : list->operands()) {
-    const auto& location = *llvm::cast<llvm::DILocation>(operand.get());
-    lines.push_back(source_line(location, location.getInlinedAt()));
+    if (const auto* const location = llvm::dyn_cast_or_null<llvm::DILocation>(operand.get())) {
+      lines.push_back(source_line(*location, location->getInlinedAt(), calls));
+    } else {
+      ++calls;
+    }
   }
   return lines;
 }
@@ -363,9 +376,11 @@ std::vector<SourceLine> source_lines(const llvm::BasicBlock& block) {
   if (const llvm::MDNode* const list = block.getTerminator()->getMetadata(kLines))
     return lines_in(list);
   std::vector<SourceLine> lines;
+  unsigned calls = 0;
   for (const llvm::Instruction& instruction : block) {
     if (const llvm::DILocation* const location = place_in_source(instruction))
-      lines.push_back(source_line(*location, location->getInlinedAt()));
+      lines.push_back(source_line(*location, location->getInlinedAt(), calls));
+    if (as_call(instruction) != nullptr) ++calls;
   }
   return lines;
 }

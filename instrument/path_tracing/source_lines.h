@@ -18,6 +18,7 @@ struct SourceLine {
   const llvm::DILocalScope* scope;
   const llvm::DILocation* call;  // where the scope's function was inlined; null: it was not
   unsigned line;                 // not 0
+  unsigned calls = 0;            // how many of the block's calls come before
 };
 
 // Before optimisation: inserts the markers. `only_coroutines`: nothing is optimised, but coroutines

@@ -62,7 +62,7 @@ struct FramePaths {
     std::optional<uint64_t> id;                           // in .debug_PT
     std::vector<std::pair<std::string, uint32_t>> lines;  // file and line
     Ran ran = Ran::maybe;
-    bool may_have_stopped = false;  // the call may be in it
+    std::vector<Ran> lines_ran;  // by line: of the block that it stopped in, some may not have run
   };
   std::vector<Block> blocks;
   // Lines, by file and number, that this call may have run although no block in `blocks` that may

@@ -214,13 +214,11 @@ class Verb(Case):
                                 maybe += 1
                                 continue
                             certain += 1
-                            # The last block was entered, and may have several lines.
-                            before = max((other for other in LINES if other < line), default=0)
-                            if answer == "no" or before not in ran:
-                                self.assertEqual(answer == "yes", line in ran, (release, level, words, line))
+                            self.assertEqual(answer == "yes", line in ran, (release, level, words, line))
                 self.assertGreater(certain, 100)
                 if "-csi-opt=0" in words:
-                    self.assertEqual(maybe, 0)
+                    # Lines after the place of a frame, in the same block: another pass may have reached them.
+                    self.assertLess(maybe * 20, certain)
                 self.assertLess(maybe, certain)
 
     def test_functions_and_calls(self):

@@ -1,4 +1,5 @@
 """telltale coverage: what of a whole program ran, by stacks, paths and flags together (docs/analysis/paths.md, "The whole program")."""
+import itertools
 import json
 import os
 import platform
@@ -133,6 +134,42 @@ class ProgramBlocks(SamplerCase):
                             if "branches" not in " ".join(words):
                                 self.assertEqual(unknown, 0)
                                 self.assertGreater(len(lines.keys() & exact.keys()), 0.75 * len(exact))
+
+    def check_marked_lines(self, source, *words, schemas=("pt.schema", "bb.schema", "cc.schema"), least=0.8):
+        """Lines with the comment "ran" or "not" have no other certain answer; `least`: share of certain answers with flags of blocks
+        and without optimisation."""
+        marked = {number: found[1] for number, text in enumerate(source.read_text().splitlines(), 1)
+                  if (found := re.search(r"(?:/\*|//) (ran|not)(?: \*/)?$", text))}
+        for release, schema, level in itertools.product(RELEASES, schemas, ("-O0", "-O1", "-O2", "-Os")):
+            with self.subTest(source=source.name, release=release, schema=schema, level=level):
+                program = self.build(schema, level, "-g", *words, release=release, source=source, cxx=source.suffix == ".cc")
+                answers = {}
+                for function in self.functions(program).values():
+                    for line in function["lines"]:
+                        if line["file"] == str(source):
+                            answers[line["line"]] = max(answers.get(line["line"], "no"), line["ran"], key=("no", "maybe", "yes").index)
+                right = {"ran": "yes", "not": "no"}
+                for number, how in marked.items():
+                    self.assertIn(answers.get(number, "maybe"), (right[how], "maybe"), (number, how))
+                certain = sum(answers.get(number) == right[how] for number, how in marked.items())
+                if level == "-O0" and schema == "bb.schema":
+                    self.assertGreaterEqual(certain, least * len(marked))
+
+    def test_lines_after_the_end(self):
+        self.check_marked_lines(CASES / "after_the_end.c")
+        program = self.build("bb.schema", "-O1", source=CASES / "after_the_end.c")
+        _, lines = self.frame(program, "main")
+        source = (CASES / "after_the_end.c").read_text().splitlines()
+        main = source.index("int main(int argc, char** argv) {")
+        for number, text in enumerate(source, 1):
+            if number > main and (found := re.search(r"/\* (ran|not) \*/$", text)):
+                self.assertEqual(lines[number], {"ran": "yes", "not": "no"}[found[1]], text)
+
+    def test_lines_after_a_throw(self):
+        self.check_marked_lines(CASES / "after_a_throw.cc", least=0.7)
+
+    def test_lines_of_coroutines(self):
+        self.check_marked_lines(CASES / "coroutine_body.cc", "-std=c++20", schemas=("pt.schema", "bb.schema"), least=0.8)
 
     def test_lines_of_copies_of_a_function(self):
         source = CASES / "copies.c"

@@ -1,6 +1,7 @@
 #include "analysis/paths/possible_blocks.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <span>
 
@@ -37,8 +38,27 @@ PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& e
     }
   }
   find_stops();
+  solve_all();
+  if (!evidence.calls_return || may_have_resumed()) return;
+  // No exception was caught, so none left a call.
+  calls_return_ = true;
+  only_.assign(only_.size(), std::nullopt);
+  solve_all();
+}
+
+bool PossibleBlocks::may_have_resumed() const {
+  for (uint32_t f = 0; f < flow_.functions.size(); ++f) {
+    for (const ProgramFlow::Block& block : flow_.functions[f].blocks) {
+      for (size_t i = 1; block.may_resume && i < block.successors.size(); ++i)
+        if (reached_[f][block.successors[i]]) return true;
+    }
+  }
+  return false;
+}
+
+void PossibleBlocks::solve_all() {
   solve();
-  if (evidence.start_returned) {
+  if (evidence_.start_returned) {
     find_returned_start();
     solve();
   }
@@ -46,7 +66,7 @@ PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& e
   // may be ruled out, and the next function on the stack may have a single activation, too.
   for (size_t round = 0; round < kMostRounds; ++round) {
     bool is_new = false;
-    for (const ProgramEvidence::Stack& stack : evidence.stacks) {
+    for (const ProgramEvidence::Stack& stack : evidence_.stacks) {
       for (size_t at = stack.size(); at-- > 0;) is_new = find_only_activation(stack, at) || is_new;
     }
     if (!is_new) break;
@@ -72,8 +92,11 @@ void PossibleBlocks::find_stops() {
 void PossibleBlocks::solve() {
   const size_t count = flow_.functions.size();
   reached_.clear();
-  for (const ProgramFlow::Function& function : flow_.functions)
+  returned_.clear();
+  for (const ProgramFlow::Function& function : flow_.functions) {
     reached_.emplace_back(function.blocks.size(), false);
+    returned_.emplace_back(function.blocks.size(), 0);
+  }
   passed_ = reached_;
   entered_.assign(count, false);
   returns_.assign(count, false);
@@ -90,6 +113,8 @@ void PossibleBlocks::solve() {
     } else {
       // Anything may have run.
       for (std::vector<bool>& blocks : reached_) blocks.assign(blocks.size(), true);
+      for (std::vector<uint32_t>& blocks : returned_)
+        blocks.assign(blocks.size(), std::numeric_limits<uint32_t>::max());
       passed_ = reached_;
       pending_.clear();
     }
@@ -145,21 +170,25 @@ bool PossibleBlocks::pass_calls(uint32_t function, uint32_t block) {
   const auto& flags = evidence_.flags[function];
   std::ranges::for_each(of.takes, [&](uint32_t taken) { enter(taken); });
   for (size_t i = 0; i < of.calls.size(); ++i) {
-    if (is_behind_stop(function, block, i)) return false;
     const ProgramFlow::Call& call = of.calls[i];
     std::ranges::for_each(call.callees, [&](uint32_t callee) { enter(callee); });
+    if (is_stop(function, block, i)) return false;
     const bool returned =
         flags.empty() || i >= flags[block].returned.size() || flags[block].returned[i] != false;
     const bool can_return =
         !call.is_certain() ||
         std::ranges::any_of(call.callees, [&](uint32_t callee) { return returns_[callee]; });
-    if (returned && can_return) continue;
-    return of.may_resume && i + 1 == of.calls.size();
+    if (!returned || !can_return) return of.may_resume && i + 1 == of.calls.size();
+    returned_[function][block] = std::max(returned_[function][block], static_cast<uint32_t>(i + 1));
   }
   return true;
 }
 
-bool PossibleBlocks::is_behind_stop(uint32_t function, uint32_t block, size_t call) const {
+bool PossibleBlocks::is_stop(uint32_t function, uint32_t block, size_t call) const {
+  return only_[function] && only_[function]->stop == std::pair(block, call);
+}
+
+bool PossibleBlocks::is_after_stop(uint32_t function, uint32_t block, size_t call) const {
   return only_[function] && only_[function]->stop && only_[function]->stop->first == block &&
          call > only_[function]->stop->second;
 }
@@ -170,7 +199,7 @@ bool PossibleBlocks::is_ruled_out(uint32_t function, uint32_t block) const {
   const ProgramEvidence::BlockFlags& flags = evidence_.flags[function][block];
   if (flags.entered == false) return true;
   // A call that was made has returned, or a frame would be in it.
-  return evidence_.calls_return &&
+  return calls_return_ &&
          std::ranges::find(flags.returned, std::optional<bool>(false)) != flags.returned.end();
 }
 
@@ -216,7 +245,7 @@ bool PossibleBlocks::calls_once(const ProgramEvidence::Frame& caller, uint32_t c
       if (!reached_[f][block]) continue;
       for (size_t i = 0; i < blocks[block].calls.size(); ++i) {
         const std::vector<uint32_t>& callees = blocks[block].calls[i].callees;
-        if (is_behind_stop(f, block, i) || std::ranges::find(callees, callee) == callees.end())
+        if (is_after_stop(f, block, i) || std::ranges::find(callees, callee) == callees.end())
           continue;
         if (f != caller.function) return false;
         ++calls;

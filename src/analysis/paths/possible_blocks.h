@@ -17,13 +17,21 @@ class PossibleBlocks {
   PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& evidence);
 
   [[nodiscard]] const std::vector<bool>& of(uint32_t function) const { return reached_[function]; }
+  // By block: how many of its calls, from the first on, may have returned in one of its passes.
+  [[nodiscard]] const std::vector<uint32_t>& returned(uint32_t function) const {
+    return returned_[function];
+  }
   // The same of one activation, and what is certain of it.
   [[nodiscard]] std::vector<Ran> of_frame(const ProgramEvidence::Frame& frame) const;
+  // Whether the frame's activation entered a block, in which it may be, once and no more.
+  [[nodiscard]] bool passed_once(const ProgramEvidence::Frame& frame, uint32_t block) const;
   [[nodiscard]] const BlockEdges& edges(uint32_t function) const { return edges_[function]; }
   // Whether a frame may be in the block.
   [[nodiscard]] bool has_frame_in(uint32_t function, uint32_t block) const {
     return stopped_[function][block];
   }
+  // Whether a call that was made has returned, unless a frame is in it or it became a jump.
+  [[nodiscard]] bool calls_return() const { return calls_return_; }
   // Whether there are steps left for work that grows with the function. Bounds the time for any
   // input; blocks that are not examined stay "maybe".
   [[nodiscard]] bool may_look_at(uint32_t function) const;
@@ -34,13 +42,15 @@ class PossibleBlocks {
 
  private:
   void find_stops();
+  void solve_all();
   void solve();
+  [[nodiscard]] bool may_have_resumed() const;
   void enter(uint32_t function);
   void visit(uint32_t function);
   bool pass_calls(uint32_t function, uint32_t block);
   [[nodiscard]] bool is_ruled_out(uint32_t function, uint32_t block) const;
-  [[nodiscard]] bool is_behind_stop(uint32_t function, uint32_t block, size_t call) const;
-  [[nodiscard]] bool passed_once(const ProgramEvidence::Frame& frame, uint32_t block) const;
+  [[nodiscard]] bool is_stop(uint32_t function, uint32_t block, size_t call) const;
+  [[nodiscard]] bool is_after_stop(uint32_t function, uint32_t block, size_t call) const;
   void exclude_other_ways(uint32_t function, std::vector<bool>& possible) const;
   void set_only_activation(const ProgramEvidence::Frame& frame);
   void find_returned_start();
@@ -62,9 +72,11 @@ class PossibleBlocks {
   std::vector<std::optional<Only>> only_;  // by function
   std::vector<uint64_t> sizes_;            // by function: blocks and edges
   mutable uint64_t steps_left_ = uint64_t{1} << 28;
+  bool calls_return_ = false;
   // The solution.
   std::vector<std::vector<bool>> reached_;
   std::vector<std::vector<bool>> passed_;  // by function and block: control may leave it at its end
+  std::vector<std::vector<uint32_t>> returned_;  // by function and block
   std::vector<bool> entered_;
   std::vector<bool> returns_;
   std::vector<uint32_t> pending_;

@@ -30,11 +30,12 @@ class CertainBlocks {
     for (const ProgramFlow::Function& function : flow.functions) {
       ran_.emplace_back(function.blocks.size(), false);
       left_.emplace_back(function.blocks.size(), false);
+      returned_.emplace_back(function.blocks.size(), 0);
       has_concluded_.emplace_back(function.blocks.size(), false);
     }
   }
 
-  std::vector<std::vector<bool>> find() {
+  void find() {
     for (const ProgramEvidence::Stack& stack : evidence_.stacks)
       std::ranges::for_each(stack, [&](const auto& frame) { add_frame(frame); });
     for (uint32_t f = 0; f < evidence_.flags.size(); ++f) {
@@ -53,7 +54,12 @@ class CertainBlocks {
       pending_.pop_back();
       conclude(entered);
     }
-    return std::move(ran_);
+  }
+
+  [[nodiscard]] bool ran(uint32_t function, size_t block) const { return ran_[function][block]; }
+  [[nodiscard]] bool left(uint32_t function, size_t block) const { return left_[function][block]; }
+  [[nodiscard]] uint32_t returned(uint32_t function, size_t block) const {
+    return returned_[function][block];
   }
 
  private:
@@ -74,10 +80,12 @@ class CertainBlocks {
       for (const uint32_t block : cut_blocks(possible_.edges(f), possible_.of(f), frame.stopped_in))
         if (!contains(frame.stopped_in, block)) leave(f, block);
     }
-    if (!frame.call || frame.stopped_in.size() != 1) return;
-    const auto& calls = flow_.functions[f].blocks[frame.stopped_in[0]].calls;
-    for (size_t i = 0; i < std::min(*frame.call, calls.size()); ++i) returned(calls[i]);
-    if (*frame.call < calls.size()) called(calls[*frame.call]);
+    if (frame.stopped_in.size() != 1) return;
+    const uint32_t block = frame.stopped_in[0];
+    const auto& calls = flow_.functions[f].blocks[block].calls;
+    const size_t count = std::min(frame.call.value_or(frame.returned), calls.size());
+    conclude_calls(f, block, count);
+    if (frame.call && count < calls.size()) called(calls[count]);
   }
 
   void add_flags(uint32_t function, uint32_t block) {
@@ -87,7 +95,7 @@ class CertainBlocks {
     for (size_t i = std::min(flags.returned.size(), calls.size()); i-- > 0;) {
       if (flags.returned[i] != true) continue;
       enter(function, {block});
-      for (size_t before = 0; before <= i; ++before) returned(calls[before]);
+      conclude_calls(function, block, i + 1);
       break;
     }
   }
@@ -118,12 +126,13 @@ class CertainBlocks {
     if (of.is_start && !of.is_taken && possible_.callers(function).empty())
       std::ranges::for_each(of.constructors, [&](uint32_t f) { returned_from(f); });
     // Nothing is still in it, and nothing left it otherwise.
-    if (!evidence_.calls_return || possible_.has_frame_in(function, block)) return;
+    if (!possible_.calls_return() || possible_.has_frame_in(function, block)) return;
     const auto& calls = of.blocks[block].calls;
     if (calls.empty() || !calls.back().may_jump) {
       leave(function, block);
     } else {
-      conclude_calls(calls, false);
+      conclude_calls(function, block, calls.size() - 1);
+      called(calls.back());
     }
   }
 
@@ -137,27 +146,27 @@ class CertainBlocks {
 
   void conclude_end(uint32_t function, uint32_t block) {
     const ProgramFlow::Block& of = flow_.functions[function].blocks[block];
-    conclude_calls(of.calls, !of.may_resume);
+    // The last call may have been left otherwise.
+    const bool has_last = of.may_resume && !of.calls.empty();
+    conclude_calls(function, block, of.calls.size() - (has_last ? 1 : 0));
+    if (has_last) called(of.calls.back());
     std::vector<uint32_t> next;
     std::ranges::copy_if(of.successors, std::back_inserter(next),
                          [&](uint32_t to) { return possible_.of(function)[to]; });
     if (!next.empty() && !of.returns) enter(function, std::move(next));
   }
 
-  void conclude_calls(const std::vector<ProgramFlow::Call>& calls, bool last_returned) {
-    for (size_t i = 0; i < calls.size(); ++i) {
-      if (last_returned || i + 1 < calls.size()) {
-        returned(calls[i]);
-      } else {
-        called(calls[i]);
-      }
-    }
+  // The first calls of the block have returned.
+  void conclude_calls(uint32_t function, uint32_t block, size_t count) {
+    const auto& calls = flow_.functions[function].blocks[block].calls;
+    uint32_t& known = returned_[function][block];
+    for (; known < count; ++known) has_returned(calls[known]);
   }
 
   void called(const ProgramFlow::Call& call) {
     if (call.is_certain() && call.callees.size() == 1) was_entered(call.callees[0]);
   }
-  void returned(const ProgramFlow::Call& call) {
+  void has_returned(const ProgramFlow::Call& call) {
     if (call.is_certain() && call.callees.size() == 1) returned_from(call.callees[0]);
   }
 
@@ -217,6 +226,7 @@ class CertainBlocks {
   const PossibleBlocks& possible_;
   std::vector<std::vector<bool>> ran_;            // by function and block
   std::vector<std::vector<bool>> left_;           // by function and block
+  std::vector<std::vector<uint32_t>> returned_;   // likewise: calls, from the first on
   std::vector<std::vector<bool>> has_concluded_;  // likewise: from this block alone
   std::vector<bool> has_returned_;                // by function
   std::vector<bool> was_called_;                  // by function
@@ -225,31 +235,40 @@ class CertainBlocks {
   std::vector<std::pair<uint32_t, uint32_t>> leaving_;  // functions and blocks
 };
 
-std::vector<std::vector<std::vector<Ran>>> frames_of(const PossibleBlocks& possible,
-                                                     const ProgramEvidence& evidence) {
-  std::vector<std::vector<std::vector<Ran>>> stacks;
+std::vector<std::vector<ProgramBlocks::Frame>> frames_of(const PossibleBlocks& possible,
+                                                         const ProgramEvidence& evidence) {
+  std::vector<std::vector<ProgramBlocks::Frame>> stacks;
   for (const ProgramEvidence::Stack& stack : evidence.stacks) {
     auto& frames = stacks.emplace_back();
-    for (const ProgramEvidence::Frame& frame : stack) frames.push_back(possible.of_frame(frame));
+    for (const ProgramEvidence::Frame& frame : stack) {
+      const bool is_first_pass =
+          frame.stopped_in.size() == 1 && possible.passed_once(frame, frame.stopped_in[0]);
+      frames.push_back({possible.of_frame(frame), is_first_pass});
+    }
   }
   return stacks;
 }
 
 }  // namespace
 
-std::vector<std::vector<std::vector<Ran>>> blocks_of_frames(const ProgramFlow& flow,
-                                                            const ProgramEvidence& evidence) {
+std::vector<std::vector<ProgramBlocks::Frame>> blocks_of_frames(const ProgramFlow& flow,
+                                                                const ProgramEvidence& evidence) {
   return frames_of(PossibleBlocks(flow, evidence), evidence);
 }
 
 ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& evidence) {
   const PossibleBlocks possible(flow, evidence);
-  const std::vector<std::vector<bool>> certain = CertainBlocks(flow, evidence, possible).find();
+  CertainBlocks certain(flow, evidence, possible);
+  certain.find();
   ProgramBlocks result;
   for (uint32_t f = 0; f < flow.functions.size(); ++f) {
     std::vector<Ran>& ran = result.functions.emplace_back(flow.functions[f].blocks.size(), Ran::no);
+    std::vector<ProgramBlocks::Progress>& progress = result.progress.emplace_back();
     for (size_t block = 0; block < ran.size(); ++block) {
-      if (possible.of(f)[block]) ran[block] = certain[f][block] ? Ran::yes : Ran::maybe;
+      if (possible.of(f)[block]) ran[block] = certain.ran(f, block) ? Ran::yes : Ran::maybe;
+      progress.push_back({.certainly = certain.returned(f, block),
+                          .at_most = possible.returned(f)[block],
+                          .left = certain.left(f, block)});
     }
   }
   result.frames = frames_of(possible, evidence);

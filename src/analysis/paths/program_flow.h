@@ -26,7 +26,8 @@ struct ProgramFlow {
     std::vector<Call> calls = {};           // in the order in which the block makes them
     std::vector<uint32_t> takes = {};       // functions that may be called later, once it ran
     bool returns = false;
-    bool may_resume = false;  // the last call may go on at one of the successors when it is left
+    // The last call may go on at one of the successors but the first when it is left.
+    bool may_resume = false;
   };
   struct Function {
     std::vector<Block> blocks = {};
@@ -54,6 +55,8 @@ struct ProgramEvidence {
     // Of a single block: the index of the call that it is in, or how many calls it has if all of
     // them have returned.
     std::optional<size_t> call = {};
+    // If `call` is unknown: how many of a single block's calls, from the first on, have returned.
+    size_t returned = 0;
     // What its path record says of its blocks, and how often it entered each. Empty: nothing.
     std::vector<Ran> blocks = {};
     std::vector<uint32_t> times = {};
@@ -65,22 +68,35 @@ struct ProgramEvidence {
   std::vector<Stack> stacks;
   // Functions of which an activation may be on a stack, too, in any block.
   std::vector<uint32_t> maybe_on_stack;
-  // A call that was made has returned, unless a frame of `stacks` is in it or it became a jump.
+  // A call that was made has returned, unless a frame of `stacks` is in it, it became a jump, or it
+  // went on elsewhere (`may_resume`): exceptions are caught in functions of the program.
   bool calls_return = false;
   // Functions with `is_start` have returned: the program ends.
   bool start_returned = false;
 };
 
 struct ProgramBlocks {
+  // How far control has come in a block, in any of its passes.
+  struct Progress {
+    uint32_t certainly = 0;  // how many of its calls, from the first on, certainly have returned
+    uint32_t at_most = 0;    // how many may have
+    bool left = false;       // control certainly left it at its end
+  };
   // By function and block: over all activations.
   std::vector<std::vector<Ran>> functions;
-  // By stack, frame and block: of single activations.
-  std::vector<std::vector<std::vector<Ran>>> frames;
+  std::vector<std::vector<Progress>> progress;
+  // Of a single activation.
+  struct Frame {
+    std::vector<Ran> blocks;
+    bool stopped_at_first_pass = false;  // it entered the only block that it stopped in once
+    bool operator==(const Frame&) const = default;
+  };
+  std::vector<std::vector<Frame>> frames;  // by stack and frame
 };
 
 // ProgramBlocks::frames alone.
-std::vector<std::vector<std::vector<Ran>>> blocks_of_frames(const ProgramFlow& flow,
-                                                            const ProgramEvidence& evidence);
+std::vector<std::vector<ProgramBlocks::Frame>> blocks_of_frames(const ProgramFlow& flow,
+                                                                const ProgramEvidence& evidence);
 
 // What of the program certainly ran, certainly did not, or may have run
 // (docs/analysis/paths.md, "The whole program"). REQUIRES: `evidence` fits `flow`.

@@ -147,12 +147,12 @@ TEST(ProgramFlow, AFlagThatIsNotSetRulesOutTheCallItself) {
   evidence.calls_return = false;
   ran = blocks_of_program(flow, evidence);
   EXPECT_EQ(ran.functions[1], Answers{kNo});
-  EXPECT_EQ(ran.frames[0][1], (Answers{kYes, kNo, kYes, kYes, kNo}));
+  EXPECT_EQ(ran.frames[0][1].blocks, (Answers{kYes, kNo, kYes, kYes, kNo}));
   // Unless the function caught it.
   flow.functions[0].blocks[1].may_resume = true;
   ran = blocks_of_program(flow, evidence);
   EXPECT_EQ(ran.functions[1], Answers{kMaybe});
-  EXPECT_EQ(ran.frames[0][1], (Answers{kYes, kMaybe, kMaybe, kYes, kNo}));
+  EXPECT_EQ(ran.frames[0][1].blocks, (Answers{kYes, kMaybe, kMaybe, kYes, kNo}));
 }
 
 TEST(ProgramFlow, FramesAreAnsweredAlone) {
@@ -202,6 +202,13 @@ class Simulation {
   [[nodiscard]] const ProgramFlow& flow() const { return flow_; }
   [[nodiscard]] const ProgramEvidence& evidence() const { return evidence_; }
   [[nodiscard]] bool ran(uint32_t f, uint32_t block) const { return ran_[f][block]; }
+  // Whether control left the block at its end; how many of its calls returned in one pass.
+  [[nodiscard]] bool left(uint32_t f, uint32_t block) const { return left_[f][block]; }
+  [[nodiscard]] size_t most_returned(uint32_t f, uint32_t block) const { return most_[f][block]; }
+  // If the last call became a jump, it returns when the callee does.
+  [[nodiscard]] size_t most_with_jumps(uint32_t f, uint32_t block) const {
+    return std::max(most_[f][block], with_jumps_[f][block]);
+  }
   // Blocks of the frames of a stack, the innermost first.
   [[nodiscard]] const std::vector<std::vector<std::vector<uint32_t>>>& frames() const {
     return frame_times_;
@@ -240,6 +247,9 @@ class Simulation {
     returned_.resize(count);
     for (uint32_t f = 0; f < count; ++f) {
       ran_[f].assign(flow_.functions[f].blocks.size(), false);
+      left_.push_back(ran_[f]);
+      most_.emplace_back(ran_[f].size(), 0);
+      with_jumps_ = most_;
       for (const auto& block : flow_.functions[f].blocks)
         returned_[f].emplace_back(block.calls.size(), false);
     }
@@ -336,8 +346,13 @@ class Simulation {
     if (unwinds_ && random(30) == 0) return unwind(stack);
     if (block.returns) return finish(stack);
     if (block.successors.empty()) return;  // it waits for its end
-    at.left.push_back(at.block);
+    leave(at);
     enter(at, block.successors[random(block.successors.size())]);
+  }
+
+  void leave(Activation& at) {
+    at.left.push_back(at.block);
+    left_[at.function][at.block] = true;
   }
 
   void make_call_of(std::vector<Activation>& stack, const ProgramFlow::Call& call) {
@@ -347,6 +362,8 @@ class Simulation {
     if (!directly) callee = open_function();
     if (!callee) return returned(stack.back());
     if (call.may_jump && random(2) == 0) {
+      leave(stack.back());
+      with_jumps_[stack.back().function][stack.back().block] = stack.back().call;
       stack.pop_back();
       begin(stack, *callee);
       return;
@@ -356,10 +373,13 @@ class Simulation {
 
   void returned(Activation& caller) {
     returned_[caller.function][caller.block][caller.call - 1] = true;
+    size_t& most = most_[caller.function][caller.block];
+    most = std::max(most, caller.call);
   }
 
   void finish(std::vector<Activation>& stack) {
     const bool is_start = stack.back().function == 0;
+    leave(stack.back());
     stack.pop_back();
     has_returned_ = stack.empty();
     start_returned_ = start_returned_ || (is_start && has_returned_);
@@ -373,15 +393,18 @@ class Simulation {
       Activation& at = stack.back();
       const ProgramFlow::Block& block = flow_.functions[at.function].blocks[at.block];
       if (block.may_resume && at.call == block.calls.size()) {
-        at.left.push_back(at.block);
-        return enter(at, block.successors[random(block.successors.size())]);
+        leave(at);
+        // The first successor follows a call that returns.
+        if (block.successors.size() == 1) return void(ended_by_unwinding_ = true);
+        return enter(at, block.successors[1 + random(block.successors.size() - 1)]);
       }
       stack.pop_back();
     }
+    ended_by_unwinding_ = true;
   }
 
   void find_evidence() {
-    evidence_.calls_return = !unwinds_;
+    evidence_.calls_return = !ended_by_unwinding_;
     evidence_.start_returned = start_returned_ && random(2) == 0;
     evidence_.flags.resize(flow_.functions.size());
     for (uint32_t f = 0; f < flow_.functions.size(); ++f) {
@@ -414,7 +437,8 @@ class Simulation {
       const uint32_t kind = random(4);
       if (kind != 0) frame.stopped_in = {at.block};
       if (kind == 1) frame.stopped_in.push_back(random(blocks));
-      if (kind > 1 && !is_innermost) frame.call = at.call - 1;
+      if (kind == 2 && !is_innermost) frame.call = at.call - 1;
+      if (kind == 3 && !is_innermost) frame.returned = random(at.call);
       if (random(2) == 0) {
         for (const uint32_t count : at.times)
           frame.blocks.push_back(count != 0 ? Ran::yes : Ran::no);
@@ -433,9 +457,13 @@ class Simulation {
   bool has_returned_ = false;  // the outermost activation of the stack that ran last
   bool start_returned_ = false;
   bool unwinds_ = false;
+  bool ended_by_unwinding_ = false;  // a thread, without a block that catches
   bool jumps_ = false;
   bool is_sparse_ = false;  // many functions are called in one place
   std::vector<std::vector<bool>> ran_;
+  std::vector<std::vector<bool>> left_;
+  std::vector<std::vector<size_t>> most_;        // calls that returned in one pass
+  std::vector<std::vector<size_t>> with_jumps_;  // or were the last, and a jump
   std::vector<std::vector<std::vector<bool>>> returned_;
   std::vector<std::vector<Activation>> stacks_;
   std::vector<std::vector<std::vector<uint32_t>>> frame_times_;
@@ -443,6 +471,7 @@ class Simulation {
 
 TEST(ProgramFlow, AnswersHoldForRandomPrograms) {
   size_t certain = 0;
+  size_t exact = 0;
   size_t all = 0;
   for (unsigned seed = 0; seed < 10'000; ++seed) {
     Simulation simulation(seed);
@@ -450,6 +479,13 @@ TEST(ProgramFlow, AnswersHoldForRandomPrograms) {
     const ProgramBlocks answers = blocks_of_program(simulation.flow(), simulation.evidence());
     for (uint32_t f = 0; f < answers.functions.size(); ++f) {
       for (uint32_t block = 0; block < answers.functions[f].size(); ++block) {
+        const ProgramBlocks::Progress& progress = answers.progress[f][block];
+        const size_t returned = simulation.most_returned(f, block);
+        ASSERT_TRUE(progress.certainly <= simulation.most_with_jumps(f, block) &&
+                    returned <= progress.at_most && (!progress.left || simulation.left(f, block)))
+            << seed << ": function " << f << ", block " << block << ": " << progress.certainly
+            << " <= " << returned << " <= " << progress.at_most << ", left " << progress.left;
+        exact += progress.certainly == progress.at_most && returned != 0 ? 1 : 0;
         ++all;
         if (answers.functions[f][block] == kMaybe) continue;
         ++certain;
@@ -459,7 +495,10 @@ TEST(ProgramFlow, AnswersHoldForRandomPrograms) {
     }
     for (size_t stack = 0; stack < answers.frames.size(); ++stack) {
       for (size_t frame = 0; frame < answers.frames[stack].size(); ++frame) {
-        const Answers& ran = answers.frames[stack][frame];
+        const auto& [ran, stopped_at_first_pass] = answers.frames[stack][frame];
+        const auto& stops = simulation.evidence().stacks[stack][frame].stopped_in;
+        ASSERT_TRUE(!stopped_at_first_pass || simulation.frames()[stack][frame][stops.at(0)] == 1)
+            << seed << ": frame " << frame;
         for (size_t block = 0; block < ran.size(); ++block) {
           if (ran[block] == kMaybe) continue;
           ASSERT_EQ(ran[block] == kYes, simulation.frames()[stack][frame][block] != 0)
@@ -469,6 +508,7 @@ TEST(ProgramFlow, AnswersHoldForRandomPrograms) {
     }
   }
   EXPECT_GT(certain * 2, all);
+  EXPECT_GT(exact, 1000U);
 }
 
 }  // namespace

@@ -51,12 +51,15 @@ std::optional<uint64_t> parse_key(std::string_view text) {
 
 void read_lines(const std::vector<std::string>& fields, uint32_t block,
                 std::vector<PathFunctionRecord::BlockLine>& lines) {
+  uint32_t calls = 0;
   for (const std::string& place : std::span(fields).subspan(2)) {
+    if (place == "c") ++calls;
     const size_t colon = place.find(':');
     if (colon == std::string::npos) continue;
     const auto scope = parse_number(std::string_view(place).substr(0, colon));
     const auto line = parse_number(std::string_view(place).substr(colon + 1));
-    if (scope && line) lines.push_back({.block = block, .scope = *scope, .line = *line});
+    if (scope && line)
+      lines.push_back({.block = block, .scope = *scope, .line = *line, .calls = calls});
   }
 }
 

@@ -46,6 +46,7 @@ struct PathFunctionRecord {
     uint32_t block = 0;  // id in .debug_PT
     uint32_t scope = 0;  // number of a scope
     uint32_t line = 0;
+    uint32_t calls = 0;  // how many of the block's calls come before; in flow records
   };
   std::vector<BlockLine> lines;  // in the order of the text
 };

@@ -141,15 +141,17 @@ class CoverageReader {
   std::vector<FlaggedRecord> flags_;
 };
 
+void mark_line(const std::string& file, uint32_t line, FunctionCoverage& function) {
+  const auto found = function.lines.find({file, line});
+  if (found != function.lines.end()) found->second = Ran::yes;
+}
+
 // What is on the stack has been called, and its paths have run.
 void add_frame(const FramePaths& frame, FunctionCoverage& function) {
   function.ran = Ran::yes;
   const auto mark = [&](const std::string& file, uint32_t line) {
-    const auto found = function.lines.find({file, line});
-    if (found != function.lines.end()) found->second = Ran::yes;
+    mark_line(file, line, function);
   };
-  // The instruction or the call that it was stopped in.
-  if (function.file.ends_with(frame.file) && !frame.file.empty()) mark(function.file, frame.line);
   for (const auto& [place, ran] : frame.lines) {
     if (ran == Ran::yes) mark(place.first, place.second);
   }
@@ -172,6 +174,30 @@ void add_frame(const FramePaths& frame, FunctionCoverage& function) {
   // In the last block it was stopped.
   const std::vector<uint32_t>& partial = reading.partial;
   for (const uint32_t block : std::span(partial).first(partial.size() - 1)) mark_block(block);
+}
+
+// The line of the instruction or the call that it was stopped in.
+void add_stop(const FramePaths& frame, FunctionCoverage& function) {
+  if (function.file.ends_with(frame.file) && !frame.file.empty())
+    mark_line(function.file, frame.line, function);
+}
+
+// Calls `add` with each frame and its function. Functions of one name in several files are not told
+// apart.
+template <typename Add>
+void for_each_frame(const std::vector<ThreadPaths>& threads, std::vector<FunctionCoverage>& all,
+                    const Add& add) {
+  for (const ThreadPaths& thread : threads) {
+    for (const FramePaths& frame : thread.frames) {
+      const std::string_view symbol = csi::without_variant(frame.symbol);
+      std::vector<FunctionCoverage*> fitting;
+      for (FunctionCoverage& function : all) {
+        if (function.linkage_name == symbol && function.module == frame.module)
+          fitting.push_back(&function);
+      }
+      if (fitting.size() == 1) add(frame, *fitting.front());
+    }
+  }
 }
 
 // Functions with flags; appends the flags.
@@ -218,19 +244,9 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
                                                  ProblemLog& problems) {
   std::vector<FlaggedRecord> flags;
   std::vector<FunctionCoverage> all = read_flags(core, core_name, stacks, flags, problems);
-  for (const ThreadPaths& thread : threads) {
-    for (const FramePaths& frame : thread.frames) {
-      const std::string_view symbol = csi::without_variant(frame.symbol);
-      std::vector<FunctionCoverage*> fitting;
-      for (FunctionCoverage& function : all) {
-        if (function.linkage_name == symbol && function.module == frame.module)
-          fitting.push_back(&function);
-      }
-      // Functions of one name in several files are not told apart.
-      if (fitting.size() == 1) add_frame(frame, *fitting.front());
-    }
-  }
+  for_each_frame(threads, all, add_frame);
   const auto uncertain = add_program_blocks(core, stacks, modules, threads, flags, all);
+  for_each_frame(threads, all, add_stop);
   for (FunctionCoverage& function : all) {
     finish(function);
     for (auto& [place, ran] : function.lines)

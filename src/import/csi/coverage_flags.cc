@@ -36,7 +36,7 @@ FlagAnswers told_of_blocks(const CoverageRecord& record, std::span<const std::op
   told.ran = ran.empty() ? Ran::maybe : ran.front();
   std::map<uint32_t, std::string> files;
   for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, scope.file);
-  for (const auto& [block, scope, line] : record.lines) {
+  for (const auto& [block, scope, line, calls] : record.lines) {
     const auto file = files.find(scope);
     if (block >= ran.size() || file == files.end() || line == 0) continue;
     const auto [known, is_new] = told.lines.try_emplace({file->second, line}, ran[block]);

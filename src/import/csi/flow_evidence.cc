@@ -279,17 +279,21 @@ void FlowEvidence::find_call(const FramePaths& frame, const InnerFrame& inner,
   const auto& calls = functions_.flow().functions[at.function].blocks[at.stopped_in[0]].calls;
   std::optional<size_t> found;
   std::string_view callee;
+  bool is_only = true;
   size_t index = 0;
   for (const FlowRecord::Call& call : copies.front()->calls) {
     if (call.block != at.stopped_in[0]) continue;
     const size_t number = index++;
     if (call.line != frame.innermost_line && call.line != 0) continue;
     if (!may_lead_to(calls[number], inner.function)) continue;
-    if (found) return;
+    is_only = !found;
+    if (found) break;
     found = number;
     callee = call.callee;
   }
   if (!found) return;
+  at.returned = *found;
+  if (!is_only) return;
   const bool fits = inner.function
                         ? calls[*found].is_known &&
                               calls[*found].callees == std::vector<uint32_t>{*inner.function}

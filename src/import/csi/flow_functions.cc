@@ -205,7 +205,6 @@ bool FlowFunctions::calls_return() const {
   for (const FlowFunction& function : functions_) {
     for (const FlowRecord* const record : function.copies) {
       if (record->calls_setjmp || record->is_optimised_later) return false;
-      if (std::ranges::any_of(record->blocks, &FlowRecord::Block::may_resume)) return false;
       for (const FlowRecord::Call& call : record->calls) {
         if (std::ranges::find(kLeave, call.callee) != kLeave.end()) return false;
         forks = forks || call.callee == "fork";

@@ -8,7 +8,7 @@ void LinesOfCopies::add(const csi::FlowRecord& record, const std::vector<Ran>& r
     bool may_have_run = false;
   };
   std::map<uint32_t, Copy> copies;  // by scope
-  for (const auto& [block, scope, line] : record.lines) {
+  for (const auto& [block, scope, line, calls] : record.lines) {
     if (line == 0) continue;
     Copy& copy = copies[scope];
     copy.lines.insert(line);

@@ -84,7 +84,7 @@ void add_record(const csi::PathFunctionRecord& record, PathGraph& graph) {
   }
   std::unordered_map<uint64_t, PathGraph::Block*> block_of;
   for (PathGraph::Block& block : graph.blocks) block_of.emplace(block.id, &block);
-  for (const auto& [id, scope, line] : record.lines) {
+  for (const auto& [id, scope, line, calls] : record.lines) {
     const auto block = block_of.find(id);
     const auto index = scope_of.find(scope);
     if (block != block_of.end() && index != scope_of.end() && line != 0)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <limits>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -16,34 +18,105 @@ namespace {
 using csi::FlowRecord;
 
 using BlockLines = std::vector<csi::PathFunctionRecord::BlockLine>;
+using Line = std::pair<std::string, uint32_t>;  // file and number
 
-// File and line of the places of each block. `places`: those of the record, or those that are lost.
-std::vector<std::vector<std::pair<std::string, uint32_t>>> lines_of(const FlowRecord& record,
-                                                                    const BlockLines& places) {
+// A line of a block, where it first comes.
+struct LineHere {
+  Line line;
+  uint32_t scope = 0;  // number
+  uint32_t calls = 0;  // of the block, that come before
+};
+
+// The lines of each block. `places`: those of the record, or those that are lost.
+std::vector<std::vector<LineHere>> lines_of(const FlowRecord& record, const BlockLines& places) {
   std::map<uint32_t, const std::string*> files;
   for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, &scope.file);
-  std::vector<std::vector<std::pair<std::string, uint32_t>>> blocks(record.blocks.size());
-  for (const auto& [block, scope, line] : places) {
+  std::vector<std::vector<LineHere>> blocks(record.blocks.size());
+  for (const auto& [block, scope, number, calls] : places) {
     const auto file = files.find(scope);
-    if (file == files.end() || line == 0) continue;
-    auto& lines = blocks[block];
-    std::pair<std::string, uint32_t> place{*file->second, line};
-    if (std::ranges::find(lines, place) == lines.end()) lines.push_back(std::move(place));
+    if (file == files.end() || number == 0) continue;
+    const LineHere here{{*file->second, number}, scope, calls};
+    const auto is_same = [&](const LineHere& other) {
+      return other.line == here.line && other.scope == scope;
+    };
+    if (std::ranges::none_of(blocks[block], is_same)) blocks[block].push_back(here);
   }
   return blocks;
 }
 
-std::optional<uint64_t> id_of(const FlowRecord::Block& block) {
-  return block.nodes.empty() ? std::nullopt : std::optional(block.nodes.front());
+std::vector<Line> without_repetitions(const std::vector<LineHere>& lines) {
+  std::vector<Line> found;
+  for (const LineHere& each : lines)
+    if (std::ranges::find(found, each.line) == found.end()) found.push_back(each.line);
+  return found;
 }
 
-std::vector<FunctionCoverage::Block> blocks_of(const FlowRecord& record,
-                                               const std::vector<Ran>& ran) {
-  auto lines = lines_of(record, record.lines);
-  std::vector<FunctionCoverage::Block> blocks(ran.size());
-  for (size_t i = 0; i < ran.size(); ++i)
-    blocks[i] = {.id = id_of(record.blocks[i]), .lines = std::move(lines[i]), .ran = ran[i]};
-  return blocks;
+// The frames that may be in a block.
+struct Stops {
+  bool interrupted = false;  // one was stopped at an instruction, not in a call
+  // Where interrupted frames were stopped that are certainly in the block: file name and line.
+  std::set<Line> places = {};
+};
+
+std::string name_of(const std::string& file) { return std::filesystem::path(file).filename(); }
+
+void add_stop(const FramePaths& frame, const ProgramEvidence::Frame& told, Stops& stops) {
+  stops.interrupted = stops.interrupted || frame.interrupted;
+  if (frame.interrupted && told.stopped_in.size() == 1)
+    stops.places.emplace(name_of(frame.innermost_file), frame.innermost_line);
+}
+
+// By function and block.
+std::vector<std::vector<Stops>> stops_in(const ProgramFlow& flow, const ProgramEvidence& known,
+                                         const std::vector<std::vector<size_t>>& frame_indices,
+                                         const std::vector<ThreadPaths>& threads) {
+  std::vector<std::vector<Stops>> all;
+  for (const ProgramFlow::Function& function : flow.functions)
+    all.emplace_back(function.blocks.size());
+  for (const uint32_t function : known.maybe_on_stack)
+    std::ranges::fill(all[function], Stops{.interrupted = true});
+  for (size_t stack = 0; stack < known.stacks.size(); ++stack) {
+    for (size_t at = 0; at < known.stacks[stack].size(); ++at) {
+      const ProgramEvidence::Frame& told = known.stacks[stack][at];
+      const FramePaths& frame = threads[stack].frames[frame_indices[stack][at]];
+      const auto add = [&](Stops& stops) { add_stop(frame, told, stops); };
+      std::vector<Stops>& of_function = all[told.function];
+      if (told.stopped_in.empty()) std::ranges::for_each(of_function, add);
+      for (const uint32_t block : told.stopped_in) add(of_function[block]);
+    }
+  }
+  return all;
+}
+
+// What is known of a block.
+struct BlockAnswer {
+  Ran ran = Ran::maybe;
+  ProgramBlocks::Progress progress = {};
+  Stops stops = {};
+};
+
+// Whether control came to the lines of a block, in their order.
+std::vector<Ran> lines_ran(const std::vector<LineHere>& lines, const BlockAnswer& block) {
+  const ProgramBlocks::Progress& progress = block.progress;
+  size_t before_stop = 0;  // so many lines are not after the place of a frame
+  for (size_t i = 0; i < lines.size() && before_stop == 0; ++i)
+    if (block.stops.places.contains({name_of(lines[i].line.first), lines[i].line.second}))
+      before_stop = i + 1;
+  const auto answer = [&](size_t i) {
+    if (lines[i].calls > progress.at_most) return Ran::no;
+    if (block.ran != Ran::yes) return block.ran;
+    if (progress.left || lines[i].calls < progress.certainly || i < before_stop) return Ran::yes;
+    const bool is_reached =
+        lines[i].calls == progress.certainly && (!block.stops.interrupted || i == 0);
+    return is_reached ? Ran::yes : Ran::maybe;
+  };
+  std::vector<Ran> ran;
+  for (size_t i = 0; i < lines.size(); ++i) ran.push_back(answer(i));
+  return ran;
+}
+
+std::optional<uint64_t> id_of(const FlowRecord::Block& block) {
+  return block.nodes.empty() ? std::nullopt : std::optional(block.nodes.front());
 }
 
 std::string mechanisms_of(const FlowFunction& function) {
@@ -51,25 +124,32 @@ std::string mechanisms_of(const FlowFunction& function) {
   return std::ranges::any_of(function.copies, is_traced) ? "PT" : "";
 }
 
-// Joins functions of one name and file, of which the copies have different blocks.
-void add_answers(const std::vector<FunctionCoverage::Block>& blocks, bool is_first,
-                 FunctionCoverage& answers) {
-  const auto join = [is_first](Ran& known, Ran more) {
-    known = is_first ? more : any_of(known, more);
-  };
-  join(answers.ran, blocks.front().ran);
-  CoveredLines lines;
-  for (const FunctionCoverage::Block& block : blocks) {
-    for (const auto& place : block.lines) {
-      const auto [known, is_new] = lines.try_emplace(place, block.ran);
-      if (!is_new) known->second = any_of(known->second, block.ran);
+void join(CoveredLines& lines, const Line& line, Ran ran) {
+  const auto [known, is_new] = lines.try_emplace(line, ran);
+  if (!is_new) known->second = any_of(known->second, ran);
+}
+
+// Answers for functions of one name and file, of which the copies have different blocks.
+struct Answers {
+  FunctionCoverage coverage;
+  CoveredLines entered;  // whether the blocks with a line were entered
+};
+
+void add_answers(const FlowRecord& record, const std::vector<BlockAnswer>& blocks,
+                 Answers& answers) {
+  FunctionCoverage& of = answers.coverage;
+  of.ran = of.blocks.empty() ? blocks.front().ran : any_of(of.ran, blocks.front().ran);
+  const auto lines = lines_of(record, record.lines);
+  for (size_t block = 0; block < blocks.size(); ++block) {
+    const std::vector<Ran> ran = lines_ran(lines[block], blocks[block]);
+    for (size_t i = 0; i < ran.size(); ++i) {
+      join(of.lines, lines[block][i].line, ran[i]);
+      join(answers.entered, lines[block][i].line, blocks[block].ran);
     }
+    of.blocks.push_back({.id = id_of(record.blocks[block]),
+                         .lines = without_repetitions(lines[block]),
+                         .ran = blocks[block].ran});
   }
-  for (const auto& [place, ran] : lines) {
-    const auto [known, is_new] = answers.lines.try_emplace(place, ran);
-    if (!is_new) known->second = any_of(known->second, ran);
-  }
-  answers.blocks.insert(answers.blocks.end(), blocks.begin(), blocks.end());
 }
 
 // Adds lines that may have run though no block with them did to `lost`.
@@ -77,9 +157,9 @@ void add_lost_lines(const FlowRecord& record, const std::vector<Ran>& ran,
                     FunctionCoverage& answers, std::set<LinesOfCopies::Line>& lost) {
   const auto lines = lines_of(record, record.lost_lines);
   for (size_t block = 0; block < lines.size(); ++block) {
-    for (const auto& place : lines[block]) {
-      answers.lines.try_emplace(place, Ran::no);
-      if (ran[block] != Ran::no) lost.insert(place);
+    for (const LineHere& here : lines[block]) {
+      answers.lines.try_emplace(here.line, Ran::no);
+      if (ran[block] != Ran::no) lost.insert(here.line);
     }
   }
 }
@@ -87,28 +167,35 @@ void add_lost_lines(const FlowRecord& record, const std::vector<Ran>& ran,
 // Module, symbol, file.
 using FunctionKey = std::tuple<std::string, std::string, std::string>;
 
-// Where functions were inlined: whether blocks with lines of theirs ran.
+// Where functions were inlined: whether lines of theirs ran.
 void add_inlined(const FlowFunction& function, const FlowRecord& record,
-                 const std::vector<Ran>& ran, std::map<FunctionKey, Ran>& inlined) {
+                 const std::vector<BlockAnswer>& blocks, std::map<FunctionKey, Ran>& inlined) {
   std::map<uint32_t, const csi::PathScope*> scopes;
   for (const csi::PathScope& scope : record.scopes) scopes.emplace(scope.number, &scope);
-  for (const auto& [block, scope, line] : record.lines) {
-    const auto found = scopes.find(scope);
-    if (found == scopes.end() || found->second->function == record.symbol) continue;
-    const auto [known, is_new] = inlined.try_emplace(
-        {function.module, found->second->function, found->second->file}, ran[block]);
-    if (!is_new) known->second = any_of(known->second, ran[block]);
+  const auto lines = lines_of(record, record.lines);
+  for (size_t block = 0; block < blocks.size(); ++block) {
+    const std::vector<Ran> ran = lines_ran(lines[block], blocks[block]);
+    for (size_t i = 0; i < ran.size(); ++i) {
+      const auto found = scopes.find(lines[block][i].scope);
+      if (found == scopes.end() || found->second->function == record.symbol) continue;
+      const auto [known, is_new] = inlined.try_emplace(
+          {function.module, found->second->function, found->second->file}, ran[i]);
+      if (!is_new) known->second = any_of(known->second, ran[i]);
+    }
   }
 }
 
-// Both are right.
-void merge(FunctionCoverage&& answers, FunctionCoverage& function) {
-  function.ran = agree(function.ran, answers.ran);
-  for (const auto& [place, ran] : answers.lines) {
-    const auto [known, is_new] = function.lines.try_emplace(place, ran);
-    if (!is_new) known->second = agree(known->second, ran);
+// Both are right, but flags tell of whole blocks only: where control did not come to a line of a
+// block that ran, or may not have, the answer is that of `answers`.
+void merge(Answers&& answers, FunctionCoverage& function) {
+  function.ran = agree(function.ran, answers.coverage.ran);
+  for (const auto& [line, ran] : answers.coverage.lines) {
+    const auto entered = answers.entered.find(line);
+    const bool is_of_part = entered != answers.entered.end() && entered->second != ran;
+    const auto [known, is_new] = function.lines.try_emplace(line, ran);
+    if (!is_new) known->second = is_of_part ? ran : agree(known->second, ran);
   }
-  function.blocks = std::move(answers.blocks);
+  function.blocks = std::move(answers.coverage.blocks);
 }
 
 bool has_flows(const std::map<std::string, ModulePaths>& modules) {
@@ -126,6 +213,38 @@ const FlowRecord& record_of(const FlowFunction& function, const FramePaths& fram
       return *copy;
   }
   return *function.copies.front();
+}
+
+// What is known of a block in a single activation.
+BlockAnswer answer_of_frame(const FramePaths& frame, const ProgramEvidence::Frame& told,
+                            const ProgramBlocks::Frame& blocks, uint32_t block) {
+  BlockAnswer answer{.ran = blocks.blocks[block]};
+  const bool may_be_here =
+      told.stopped_in.empty() || std::ranges::find(told.stopped_in, block) != told.stopped_in.end();
+  answer.progress = {.at_most = std::numeric_limits<uint32_t>::max(), .left = !may_be_here};
+  if (!may_be_here) return answer;
+  add_stop(frame, told, answer.stops);
+  if (told.stopped_in.size() != 1) return answer;
+  answer.progress.certainly = static_cast<uint32_t>(told.call.value_or(told.returned));
+  if (told.call && blocks.stopped_at_first_pass)
+    answer.progress.at_most = static_cast<uint32_t>(*told.call);
+  answer.progress.left = !told.times.empty() && told.times[block] > 1;
+  return answer;
+}
+
+void add_lines(const std::vector<LineHere>& lines, const BlockAnswer& answer,
+               FramePaths::Block& block) {
+  const std::vector<Ran> ran = lines_ran(lines, answer);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const auto known = std::ranges::find(block.lines, lines[i].line);
+    if (known != block.lines.end()) {
+      Ran& its = block.lines_ran[static_cast<size_t>(known - block.lines.begin())];
+      its = any_of(its, ran[i]);
+      continue;
+    }
+    block.lines.push_back(lines[i].line);
+    block.lines_ran.push_back(ran[i]);
+  }
 }
 
 }  // namespace
@@ -157,19 +276,20 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
       const ProgramEvidence::Frame& told = known.stacks[stack][at];
       FramePaths& frame = threads[stack].frames[evidence.frame_indices()[stack][at]];
       const FlowRecord& record = record_of(functions.functions()[told.function], frame, modules);
-      auto lines = lines_of(record, record.lines);
+      const auto lines = lines_of(record, record.lines);
       for (uint32_t block = 0; block < lines.size(); ++block) {
-        const auto& stops = told.stopped_in;
         frame.blocks.push_back(
             {.id = frame.decoded.empty() ? std::nullopt : id_of(record.blocks[block]),
-             .lines = std::move(lines[block]),
-             .ran = answers[stack][at][block],
-             .may_have_stopped = stops.empty() || std::ranges::find(stops, block) != stops.end()});
+             .lines = {},
+             .ran = answers[stack][at].blocks[block],
+             .lines_ran = {}});
+        add_lines(lines[block], answer_of_frame(frame, told, answers[stack][at], block),
+                  frame.blocks.back());
       }
       const auto lost = lines_of(record, record.lost_lines);
       for (size_t block = 0; block < lost.size(); ++block)
-        if (answers[stack][at][block] != Ran::no)
-          frame.lost_lines.insert(lost[block].begin(), lost[block].end());
+        if (answers[stack][at].blocks[block] != Ran::no)
+          for (const LineHere& here : lost[block]) frame.lost_lines.insert(here.line);
     }
   }
 }
@@ -184,21 +304,26 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
   FlowEvidence evidence(flow, modules);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);
-  const ProgramBlocks ran =
-      blocks_of_program(flow.flow(), evidence.take(threads.size() == core.threads().size()));
+  const ProgramEvidence known = evidence.take(threads.size() == core.threads().size());
+  const ProgramBlocks ran = blocks_of_program(flow.flow(), known);
+  const auto stops = stops_in(flow.flow(), known, evidence.frame_indices(), threads);
 
-  std::map<FunctionKey, FunctionCoverage> answers;
+  std::map<FunctionKey, Answers> answers;
   std::map<FunctionKey, Ran> inlined;
   LinesOfCopies lines;
   std::set<LinesOfCopies::Line> uncertain;
   for (size_t f = 0; f < flow.functions().size(); ++f) {
     const FlowFunction& function = flow.functions()[f];
-    FunctionCoverage& of = answers[{function.module, function.symbol, function.file}];
-    const bool is_first = of.blocks.empty();
-    lines.add(*function.copies.front(), ran.functions[f]);
-    add_answers(blocks_of(*function.copies.front(), ran.functions[f]), is_first, of);
-    add_lost_lines(*function.copies.front(), ran.functions[f], of, uncertain);
-    add_inlined(function, *function.copies.front(), ran.functions[f], inlined);
+    const FlowRecord& record = *function.copies.front();
+    std::vector<BlockAnswer> blocks(record.blocks.size());
+    for (size_t block = 0; block < blocks.size(); ++block)
+      blocks[block] = {ran.functions[f][block], ran.progress[f][block], stops[f][block]};
+    Answers& all = answers[{function.module, function.symbol, function.file}];
+    lines.add(record, ran.functions[f]);
+    add_answers(record, blocks, all);
+    add_lost_lines(record, ran.functions[f], all.coverage, uncertain);
+    add_inlined(function, record, blocks, inlined);
+    FunctionCoverage& of = all.coverage;
     of.function = demangle(function.symbol);
     of.linkage_name = function.symbol;
     of.file = function.file;
@@ -212,7 +337,7 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     merge(std::move(found->second), function);
     answers.erase(found);
   }
-  for (auto& [key, function] : answers) functions.push_back(std::move(function));
+  for (auto& [key, each] : answers) functions.push_back(std::move(each.coverage));
   for (FunctionCoverage& function : functions) {
     const auto found = inlined.find({function.module, function.linkage_name, function.file});
     if (found != inlined.end()) function.ran = any_of(function.ran, found->second);

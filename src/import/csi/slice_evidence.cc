@@ -54,7 +54,7 @@ SliceEvidence evidence_of(const FlowEvidence& evidence, const ProgramEvidence& k
     const size_t before = at == 0 ? 0 : indices[at - 1];
     SliceEvidence::Frame one{
         .function = frames[at].function,
-        .blocks = std::move(ran.frames[stack][at]),
+        .blocks = std::move(ran.frames[stack][at].blocks),
         .ways = evidence.ways_of(frame, frames[at].function),
         .is_whole = frame.decoded.size() == 1 && frame.decoded.front().history.complete,
         .stopped_in = frames[at].stopped_in,

@@ -37,7 +37,7 @@ ControlFlowGraph graph_of(const csi::CoverageRecord& record) {
     for (const uint32_t to : from.successors) block.edges.push_back({.to = to, .numbers = {}});
     graph.blocks.push_back(std::move(block));
   }
-  for (const auto& [block, scope, line] : record.lines) {
+  for (const auto& [block, scope, line, calls] : record.lines) {
     if (block < graph.blocks.size()) add_line(graph.blocks[block].lines, line);
   }
   return graph;

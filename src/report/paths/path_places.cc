@@ -112,22 +112,27 @@ Ran place_ran(const FramePaths& frame, const PathGraph& graph, const PathGraph::
 
 std::map<std::pair<std::string, uint32_t>, Ran> lines_ran(const FramePaths& frame) {
   std::map<std::pair<std::string, uint32_t>, Ran> lines;
+  std::map<std::pair<std::string, uint32_t>, Ran> entered;  // by the blocks as a whole
+  const auto join = [](auto& all, const auto& place, Ran ran) {
+    const auto [known, is_new] = all.try_emplace(place, ran);
+    if (!is_new) known->second = any_of(known->second, ran);
+  };
   for (const FramePaths::Block& block : frame.blocks) {
-    bool is_behind = false;  // the place where it stopped
-    for (const auto& place : block.lines) {
-      const Ran ran = is_behind && block.ran == Ran::yes ? Ran::maybe : block.ran;
-      const auto [known, is_new] = lines.try_emplace(place, ran);
-      if (!is_new) known->second = any_of(known->second, ran);
-      is_behind = is_behind || (block.may_have_stopped && place.second == frame.innermost_line);
+    for (size_t i = 0; i < block.lines.size(); ++i) {
+      join(lines, block.lines[i], block.lines_ran[i]);
+      join(entered, block.lines[i], block.ran);
     }
   }
   for (const auto& place : frame.lost_lines) {
     const auto [known, is_new] = lines.try_emplace(place, Ran::maybe);
     if (known->second == Ran::no) known->second = Ran::maybe;
   }
+  // Flags of coverage tell of whole blocks.
   for (const auto& [place, ran] : frame.lines) {
     const auto [known, is_new] = lines.try_emplace(place, ran);
-    if (!is_new) known->second = agree(known->second, ran);
+    const auto whole = entered.find(place);
+    const bool is_of_part = whole != entered.end() && whole->second != known->second;
+    if (!is_new && !is_of_part) known->second = agree(known->second, ran);
   }
   return lines;
 }
