@@ -9,6 +9,9 @@
 #include <llvm/IR/Instructions.h>
 #include <llvm/Support/Path.h>
 
+#include <algorithm>
+#include <iterator>
+
 #include "codegen/assembly_text.h"
 #include "formats/csi/wire.h"
 #include "path_tracing/flow_graph.h"
@@ -191,10 +194,18 @@ std::string scope_and_line_text(const llvm::Function& function,
   std::string scope_text;
   std::string lines;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    std::vector<SourceLine> of_block = lines_before(*blocks[i]);
-    llvm::append_range(of_block, source_lines(*blocks[i]));
+    const std::vector<SourceLine> before = lines_before(*blocks[i]);
+    const std::vector<SourceLine> here = source_lines(*blocks[i]);
+    std::vector<SourceLine> of_block;
+    std::merge(before.begin(), before.end(), here.begin(), here.end(), std::back_inserter(of_block),
+               [](const SourceLine& a, const SourceLine& b) { return a.calls < b.calls; });
     lines += place_lines("lines", i, of_block, with_calls, scopes, scope_text);
     lines += place_lines("lost", i, lines_lost_after(*blocks[i]), false, scopes, scope_text);
+    for (const llvm::DISubprogram* const gone : functions_gone(*blocks[i])) {
+      if (with_calls)
+        lines += "gone\t" + std::to_string(i) + "\t" + escaped_field(path_of(gone->getFile())) +
+                 "\t" + escaped_field(symbol_of(*gone)) + "\n";
+    }
   }
   return place_of_function(function) + scope_text + lines;
 }

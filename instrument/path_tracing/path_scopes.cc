@@ -14,6 +14,10 @@ std::string escaped_field(llvm::StringRef text) {
   return out;
 }
 
+llvm::StringRef symbol_of(const llvm::DISubprogram& subprogram) {
+  return subprogram.getLinkageName().empty() ? subprogram.getName() : subprogram.getLinkageName();
+}
+
 std::string path_of(const llvm::DIFile* file) {
   if (file == nullptr) return "";
   llvm::SmallString<256> path(file->getFilename());
@@ -36,8 +40,7 @@ std::size_t PathScopes::number_of(const llvm::DILocalScope& scope, const llvm::D
   // Callers come first.
   const std::size_t caller = call == nullptr ? 0 : number_of(*call, text);
   // Blocks of a subprogram's scope are one scope, unless they are in different files.
-  const llvm::StringRef name =
-      subprogram->getLinkageName().empty() ? subprogram->getName() : subprogram->getLinkageName();
+  const llvm::StringRef name = symbol_of(*subprogram);
   std::string fields = "\t" + escaped_field(path_of(scope.getFile())) + "\t" + escaped_field(name);
   if (call != nullptr)
     fields += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());

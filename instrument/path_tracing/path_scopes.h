@@ -14,6 +14,9 @@ namespace telltale::instrument {
 // Fields of records end with a tab or a line feed.
 std::string escaped_field(llvm::StringRef text);
 
+// The linker's name.
+llvm::StringRef symbol_of(const llvm::DISubprogram& subprogram);
+
 // With its folder, if the compiler was given a relative one. Empty: unknown.
 std::string path_of(const llvm::DIFile* file);
 

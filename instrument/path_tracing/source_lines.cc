@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "path_tracing/data_steps.h"
@@ -27,6 +28,7 @@ constexpr std::uint64_t kMarkerGroup = 0x74656C6C6C696E65;
 constexpr const char* kLines = "telltale.lines";
 constexpr const char* kLinesBefore = "telltale.lines.before";
 constexpr const char* kLinesLost = "telltale.lines.lost";
+constexpr const char* kFunctionsGone = "telltale.functions.gone";
 
 using Locations = std::vector<llvm::DILocation*>;
 
@@ -37,6 +39,12 @@ struct Piece {
   // What runs next; `kNone`: the function ends, or may.
   llvm::SmallVector<std::uint64_t, 2> next = {};
   bool is_first = false;  // of its function
+  // Whether anything but local variables shows that it ran. The call at its end apart.
+  bool has_effects = false;
+  bool ends_with_call = false;
+  bool call_has_effects = false;                 // as far as the call itself tells
+  const llvm::DISubprogram* callee = nullptr;    // of this module; null: another, or unknown
+  const llvm::DILocation* call_place = nullptr;  // of a call of `callee`
 };
 constexpr std::uint64_t kNone = ~std::uint64_t{0};
 
@@ -44,6 +52,30 @@ constexpr std::uint64_t kNone = ~std::uint64_t{0};
 std::vector<Piece>& pieces() {
   static std::vector<Piece> the_pieces;
   return the_pieces;
+}
+
+// The first piece of each function, and the one after its last.
+using PieceRange = std::pair<std::uint64_t, std::uint64_t>;
+llvm::DenseMap<const llvm::DISubprogram*, PieceRange>& ranges() {
+  static llvm::DenseMap<const llvm::DISubprogram*, PieceRange> the_ranges;
+  return the_ranges;
+}
+
+bool is_local_variable(const llvm::Value* pointer) {
+  return llvm::isa<llvm::AllocaInst>(pointer->stripInBoundsConstantOffsets());
+}
+
+// Whether anything but local variables shows that the instruction ran. Not of calls.
+bool has_effects(const llvm::Instruction& instruction) {
+  if (as_call(instruction) != nullptr || is_only_a_note(instruction)) return false;
+  if (const auto* const store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
+    return !store->isSimple() || !is_local_variable(store->getPointerOperand());
+  return instruction.mayHaveSideEffects();
+}
+
+bool may_have_effects(const llvm::CallBase& call) {
+  return !(call.onlyReadsMemory() && call.doesNotThrow() &&
+           call.hasFnAttr(llvm::Attribute::WillReturn));
 }
 
 bool is_code(const llvm::Instruction& instruction) {
@@ -97,6 +129,8 @@ class FunctionMarker {
       last_piece_[node->getBlock()] = knows_dominators ? last : kNone;
     }
     if (first != pieces().size()) pieces()[first].is_first = true;
+    if (const llvm::DISubprogram* const subprogram = function_.getSubprogram())
+      ranges()[subprogram] = {first, pieces().size()};
     for (const auto& [block, piece] : ends_) add_next(*block, piece);
   }
 
@@ -112,10 +146,12 @@ class FunctionMarker {
     std::uint64_t last = kNone;  // of this block
     for (; at != nullptr; at = at->getNextNode()) {
       if (first == nullptr && is_code(*at)) first = at;
+      piece.has_effects = piece.has_effects || has_effects(*at);
       llvm::DILocation* const location = place_in_source(*at);
       if (location != nullptr && (piece.locations.empty() || piece.locations.back() != location))
         piece.locations.push_back(location);
       if (first == nullptr || !(at->isTerminator() || ends_piece(*at))) continue;
+      if (const llvm::CallBase* const call = as_call(*at)) note_call(*call, piece);
       const auto* const call = llvm::dyn_cast<llvm::CallInst>(at);
       const std::uint64_t number = insert_marker(*first, std::move(piece));
       if (last == kNone) first_piece_[&block] = number;
@@ -129,6 +165,15 @@ class FunctionMarker {
     if (last == kNone) return dominator;
     ends_.emplace_back(&block, last);
     return last;
+  }
+
+  static void note_call(const llvm::CallBase& call, Piece& piece) {
+    piece.ends_with_call = true;
+    piece.call_has_effects = may_have_effects(call);
+    const llvm::Function* const callee = call.getCalledFunction();
+    if (callee == nullptr || callee->getSubprogram() == nullptr || !call.getDebugLoc()) return;
+    piece.callee = callee->getSubprogram();
+    piece.call_place = call.getDebugLoc().get();
   }
 
   void add_next(const llvm::BasicBlock& block, std::uint64_t piece) const {
@@ -166,16 +211,29 @@ SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation*
 // A piece in the function, or in a function that was inlined at the call.
 using PieceHere = std::pair<std::uint64_t, const llvm::DILocation*>;
 
+// Where a call was in the source, and the call at which the function around it was inlined.
+using CallPlace =
+    std::tuple<const llvm::DILocalScope*, unsigned, unsigned, const llvm::DILocation*>;
+
+CallPlace place_of_call(const llvm::DILocation& call, const llvm::DILocation* around) {
+  return {call.getScope(), call.getLine(), call.getColumn(), around};
+}
+
 class Collector {
  public:
   explicit Collector(llvm::Function& function) : function_(function) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
+      const llvm::CallBase* const call = as_call(instruction);
+      if (call != nullptr && call->getCalledFunction() != nullptr)
+        calling_[call->getCalledFunction()->getSubprogram()].push_back(instruction.getParent());
       if (!is_line_marker(instruction)) continue;
       markers_.push_back(&instruction);
       const auto piece = piece_of(instruction);
       if (!piece) continue;
       blocks_[*piece].push_back(instruction.getParent());
       pieces_of_[instruction.getParent()].push_back(*piece);
+      for (const llvm::DILocation* at = piece->second; at != nullptr; at = at->getInlinedAt())
+        inlined_.insert(place_of_call(*at, at->getInlinedAt()));
     }
   }
 
@@ -200,19 +258,35 @@ class Collector {
     std::vector<SourceLine> lines;
     std::vector<SourceLine> before;
     std::vector<SourceLine> lost;
+    std::vector<const llvm::DISubprogram*> gone;
     unsigned calls = 0;
     for (const llvm::Instruction& instruction : block) {
       if (as_call(instruction) != nullptr) ++calls;
       const auto piece = is_line_marker(instruction) ? piece_of(instruction) : std::nullopt;
       if (!piece) continue;
-      add_pieces_before(*piece, block, before);
+      add_pieces_before(*piece, block, calls, before);
       add_lines(*piece, lines, calls);
     }
-    add_lost_pieces(block, lost);
+    for (const PieceHere& piece : lost_pieces(block)) {
+      add_lines(piece, lost);
+      const llvm::DISubprogram* const callee = pieces()[piece.first].callee;
+      if (!has_inlined(piece)) {
+        add_lost_callee(piece, block, gone);
+      } else if (has_few_pieces(callee) && !llvm::is_contained(gone, callee)) {
+        gone.push_back(callee);
+      }
+    }
+    const llvm::ArrayRef<PieceHere> here = pieces_in(block);
+    for (std::size_t i = 0; i < here.size(); ++i)
+      if (!has_inlined(here[i]) || !inlined_follows(here[i], block, here.drop_front(i + 1)))
+        add_lost_callee(here[i], block, gone);
     llvm::Instruction& last = *block.getTerminator();
     last.setMetadata(kLines, list_of(lines));
     if (!before.empty()) last.setMetadata(kLinesBefore, list_of(before));
     if (!lost.empty()) last.setMetadata(kLinesLost, list_of(lost));
+    if (!gone.empty())
+      last.setMetadata(kFunctionsGone,
+                       llvm::MDTuple::get(function_.getContext(), metadata_of(gone)));
   }
 
   [[nodiscard]] llvm::ArrayRef<PieceHere> pieces_in(const llvm::BasicBlock& block) const {
@@ -228,7 +302,7 @@ class Collector {
   }
 
   // Up to the first one that a block has which dominates this one: that block has those before.
-  void add_pieces_before(const PieceHere& piece, const llvm::BasicBlock& block,
+  void add_pieces_before(const PieceHere& piece, const llvm::BasicBlock& block, unsigned calls,
                          std::vector<SourceLine>& lines) const {
     for (std::uint64_t number = pieces()[piece.first].dominator; number != kNone;
          number = pieces()[number].dominator) {
@@ -238,28 +312,189 @@ class Collector {
             return dominators_.dominates(has, &block);
           }))
         return;
-      add_lines(earlier, lines);
+      add_lines(earlier, lines, calls);
     }
   }
 
-  // Each piece must be followed by one that followed it before optimisation. Others between the two
-  // are lost.
-  void add_lost_pieces(const llvm::BasicBlock& block, std::vector<SourceLine>& lines) const {
+  // Pieces that may have run after the block, or between two pieces in it, without a trace. Each
+  // piece must be followed by one that followed it before optimisation: others between the two are
+  // lost. And where only some of the pieces that may follow still do, the others may have been
+  // removed together with the branch, if they have no effects, for example as a loop.
+  [[nodiscard]] std::vector<PieceHere> lost_pieces(const llvm::BasicBlock& block) const {
     llvm::DenseMap<const llvm::DILocation*, std::uint64_t> following;  // by the call of the scope
     llvm::DenseSet<PieceHere> lost;
     for (const auto& [number, call] : llvm::reverse(pieces_in(block))) {
       const auto [next, is_last] = following.try_emplace(call, number);
+      llvm::SmallVector<std::uint64_t, 4> after;
       if (is_last) {
-        for (const std::uint64_t other : pieces_after(block, call))
-          find_lost(number, other, call, lost);
+        after = pieces_after(block, call);
       } else {
-        find_lost(number, next->second, call, lost);
+        after.push_back(next->second);
         next->second = number;
       }
+      for (const std::uint64_t other : after) find_lost(number, other, call, lost);
+      if (after.empty()) continue;
+      find_removed({number, call}, after, lost);
+      find_removed_loop({number, call}, after, lost);
     }
     std::vector<PieceHere> sorted(lost.begin(), lost.end());
     llvm::sort(sorted, [](const PieceHere& a, const PieceHere& b) { return a.first < b.first; });
-    for (const PieceHere& piece : sorted) add_lines(piece, lines);
+    return sorted;
+  }
+
+  // Where a branch no longer leads to one of its sides. `after`: the pieces that still follow.
+  void find_removed(const PieceHere& piece, llvm::ArrayRef<std::uint64_t> after,
+                    llvm::DenseSet<PieceHere>& lost) const {
+    for (const std::uint64_t side : pieces()[piece.first].next) {
+      if (side == kNone || side == piece.first || llvm::is_contained(after, side)) continue;
+      for (const std::uint64_t number : removable_side(side, piece.first, after))
+        lost.insert({number, piece.second});
+    }
+  }
+
+  // The pieces from one on, up to the branch that leads to it or to those after it. Empty if not
+  // all of them are removable: then that side was not removed, but is not taken there.
+  [[nodiscard]] llvm::SmallVector<std::uint64_t, 16> removable_side(
+      std::uint64_t first, std::uint64_t branch, llvm::ArrayRef<std::uint64_t> after) const {
+    constexpr std::size_t kMostPieces = 64;
+    llvm::SmallVector<std::uint64_t, 16> side{first};
+    for (std::size_t i = 0; i < side.size(); ++i) {
+      if (side[i] == kNone || side.size() > kMostPieces || !is_removable(pieces()[side[i]]))
+        return {};
+      for (const std::uint64_t next : pieces()[side[i]].next) {
+        if (next != branch && !llvm::is_contained(after, next) && !llvm::is_contained(side, next))
+          side.push_back(next);
+      }
+    }
+    return side;
+  }
+
+  // Where the piece before a loop is also followed by what comes after the loop, that may be
+  // because the loop does not repeat, or because it was removed in a copy of the code.
+  void find_removed_loop(const PieceHere& piece, llvm::ArrayRef<std::uint64_t> after,
+                         llvm::DenseSet<PieceHere>& lost) const {
+    const llvm::ArrayRef<std::uint64_t> next = pieces()[piece.first].next;
+    if (next.size() < 2) return;
+    for (const std::uint64_t body : next) {
+      const bool may_leave = llvm::any_of(
+          next, [&](std::uint64_t end) { return end != body && llvm::is_contained(after, end); });
+      std::size_t steps = 64;
+      llvm::SmallDenseSet<std::uint64_t> seen;
+      llvm::SmallDenseSet<std::uint64_t> in_loop;
+      if (may_leave && body != piece.first && repeats(body, piece.first, steps, seen, in_loop))
+        for (const std::uint64_t number : in_loop) lost.insert({number, piece.second});
+    }
+  }
+
+  // Whether removable pieces lead from one to the head of the loop; adds those that do.
+  [[nodiscard]] bool repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps,
+                             llvm::SmallDenseSet<std::uint64_t>& seen,
+                             llvm::SmallDenseSet<std::uint64_t>& in_loop) const {
+    if (at == kNone || !is_removable(pieces()[at]) || !seen.insert(at).second || steps == 0)
+      return at != kNone && in_loop.contains(at);
+    --steps;
+    bool found = false;
+    for (const std::uint64_t next : pieces()[at].next)
+      found = (next == head || repeats(next, head, steps, seen, in_loop)) || found;
+    if (found) in_loop.insert(at);
+    return found;
+  }
+
+  // Whether an optimiser may have removed the piece although it would have run.
+  [[nodiscard]] bool is_removable(const Piece& piece) const {
+    if (piece.has_effects) return false;
+    if (!piece.ends_with_call) return true;
+    return piece.callee == nullptr ? !piece.call_has_effects : is_removable(*piece.callee);
+  }
+
+  // The same of a call. What is known of the callee now counts; it may have been inlined
+  // everywhere, and removed.
+  [[nodiscard]] bool is_removable(const llvm::DISubprogram& function) const {
+    const llvm::Function* const callee = function_.getParent()->getFunction(symbol_of(function));
+    return callee == nullptr || (callee->onlyReadsMemory() && callee->doesNotThrow() &&
+                                 callee->hasFnAttribute(llvm::Attribute::WillReturn));
+  }
+
+  // Such a function may be removed with a branch, though it was inlined in other copies of the
+  // code.
+  static bool has_few_pieces(const llvm::DISubprogram* function) {
+    constexpr std::uint64_t kFew = 4;
+    const auto range = ranges().find(function);
+    return range != ranges().end() && range->second.second - range->second.first <= kFew;
+  }
+
+  // Whether the function has a piece that was inlined at the call at the end of this one.
+  [[nodiscard]] bool has_inlined(const PieceHere& here) const {
+    const Piece& piece = pieces()[here.first];
+    return piece.callee != nullptr &&
+           inlined_.contains(place_of_call(*piece.call_place, here.second));
+  }
+
+  // The same on each way from this one, before the function that calls goes on. `rest`: the pieces
+  // that follow in the block.
+  [[nodiscard]] bool inlined_follows(const PieceHere& here, const llvm::BasicBlock& block,
+                                     llvm::ArrayRef<PieceHere> rest) const {
+    const CallPlace place = place_of_call(*pieces()[here.first].call_place, here.second);
+    const auto is_inlined = [&](const llvm::DILocation* at) {
+      for (; at != nullptr && at != here.second; at = at->getInlinedAt())
+        if (place_of_call(*at, at->getInlinedAt()) == place) return true;
+      return false;
+    };
+    constexpr std::size_t kMostBlocks = 64;
+    llvm::SmallPtrSet<const llvm::BasicBlock*, 16> seen;
+    llvm::SmallVector<const llvm::BasicBlock*, 16> pending;
+    const auto goes_on = [&](llvm::ArrayRef<PieceHere> all, const llvm::BasicBlock& at) {
+      for (const PieceHere& next : all) {
+        if (is_inlined(next.second)) return false;
+        if (next.second == here.second || is_around(next.second, here.second)) return true;
+      }
+      for (const llvm::BasicBlock* const successor : llvm::successors(&at))
+        if (seen.insert(successor).second) pending.push_back(successor);
+      return false;
+    };
+    if (goes_on(rest, block)) return false;
+    while (!pending.empty() && seen.size() < kMostBlocks) {
+      const llvm::BasicBlock* const at = pending.pop_back_val();
+      if (goes_on(pieces_in(*at), *at)) return false;
+    }
+    return true;
+  }
+
+  // Adds the callee at the end of a piece if the call is not left. One that has effects may have
+  // moved to another block.
+  void add_lost_callee(const PieceHere& here, const llvm::BasicBlock& block,
+                       std::vector<const llvm::DISubprogram*>& all) const {
+    const Piece& piece = pieces()[here.first];
+    if (piece.callee == nullptr) return;
+    const auto found = calling_.find(piece.callee);
+    const bool is_left = found != calling_.end() && (!is_removable(*piece.callee) ||
+                                                     llvm::is_contained(found->second, &block));
+    if (!is_left) add_functions_of(piece.callee, all);
+  }
+
+  // Adds the function, and those that it calls: they may be inlined into it.
+  static void add_functions_of(const llvm::DISubprogram* function,
+                               std::vector<const llvm::DISubprogram*>& all) {
+    constexpr std::size_t kMostFunctions = 64;
+    llvm::SmallVector<const llvm::DISubprogram*, 8> pending{function};
+    while (!pending.empty() && all.size() < kMostFunctions) {
+      const llvm::DISubprogram* const next = pending.pop_back_val();
+      if (next == nullptr || llvm::is_contained(all, next)) continue;
+      all.push_back(next);
+      const auto range = ranges().find(next);
+      if (range == ranges().end()) continue;
+      for (std::uint64_t i = range->second.first; i < range->second.second; ++i)
+        pending.push_back(pieces()[i].callee);
+    }
+  }
+
+  // Whether a copy of a function is one into which the other is inlined.
+  static bool is_around(const llvm::DILocation* outer, const llvm::DILocation* inner) {
+    while (inner != nullptr) {
+      inner = inner->getInlinedAt();
+      if (inner == outer) return true;
+    }
+    return false;
   }
 
   // The next pieces of the same copy of a function on the ways from the end of the block. Empty: it
@@ -276,27 +511,58 @@ class Collector {
       for (const llvm::BasicBlock* const successor : llvm::successors(at)) {
         if (!seen.insert(successor).second) continue;
         if (seen.size() > kMostBlocks) return {};
-        const auto next = llvm::find_if(
-            pieces_in(*successor), [&](const PieceHere& piece) { return piece.second == call; });
+        const auto next = llvm::find_if(pieces_in(*successor), [&](const PieceHere& piece) {
+          return piece.second == call || is_around(piece.second, call);
+        });
         if (next == pieces_in(*successor).end()) {
           pending.push_back(successor);
         } else {
-          // The function may have been called again.
-          found.push_back(call != nullptr && pieces()[next->first].is_first ? kNone : next->first);
+          // The function has returned, or may have been called again.
+          const bool has_ended =
+              next->second != call || (call != nullptr && pieces()[next->first].is_first);
+          found.push_back(has_ended ? kNone : next->first);
         }
       }
     }
     return found;
   }
 
-  // Adds what lay between two pieces of a copy of a function; `kNone`: its end.
-  static void find_lost(std::uint64_t from, std::uint64_t to, const llvm::DILocation* call,
-                        llvm::DenseSet<PieceHere>& lost) {
+  // Adds the pieces that were between two pieces of a copy of a function; `kNone`: its end.
+  void find_lost(std::uint64_t from, std::uint64_t to, const llvm::DILocation* call,
+                 llvm::DenseSet<PieceHere>& lost) const {
     if (llvm::is_contained(pieces()[from].next, to)) return;
     // Only short ways: what is far away was not lost with one branch.
     constexpr unsigned kMostPieces = 4;
     std::size_t steps = 256;
     is_between(from, to, call, kMostPieces, steps, lost);
+    find_removed_between(from, to, call, lost);
+  }
+
+  // The same of removable pieces, on ways of any length.
+  void find_removed_between(std::uint64_t from, std::uint64_t to, const llvm::DILocation* call,
+                            llvm::DenseSet<PieceHere>& lost) const {
+    constexpr std::size_t kMostPieces = 64;
+    llvm::SmallVector<std::uint64_t, 16> reached{from};  // in the order in which they were found
+    for (std::size_t i = 0; i < reached.size() && reached.size() < kMostPieces; ++i) {
+      for (const std::uint64_t next : pieces()[reached[i]].next) {
+        if (next != kNone && next != to && is_removable(pieces()[next]) &&
+            !llvm::is_contained(reached, next))
+          reached.push_back(next);
+      }
+    }
+    // Those that lead to the end.
+    llvm::SmallDenseSet<std::uint64_t> leading{to};
+    for (bool is_new = true; is_new;) {
+      is_new = false;
+      for (const std::uint64_t number : llvm::reverse(reached)) {
+        const bool leads = llvm::any_of(pieces()[number].next, [&](std::uint64_t next) {
+          return next != kNone ? leading.contains(next) : to == kNone;
+        });
+        if (leads && leading.insert(number).second) is_new = true;
+      }
+    }
+    for (const std::uint64_t number : llvm::drop_begin(reached))
+      if (leading.contains(number)) lost.insert({number, call});
   }
 
   // Whether a way leads from a piece to the other. Adds those on the ways.
@@ -315,6 +581,14 @@ class Collector {
     return is_found;
   }
 
+  static llvm::SmallVector<llvm::Metadata*, 8> metadata_of(
+      const std::vector<const llvm::DISubprogram*>& functions) {
+    llvm::SmallVector<llvm::Metadata*, 8> all;
+    for (const llvm::DISubprogram* const function : functions)
+      all.push_back(const_cast<llvm::DISubprogram*>(function));
+    return all;
+  }
+
   // Null operands are calls.
   [[nodiscard]] llvm::MDNode* list_of(const std::vector<SourceLine>& lines) const {
     llvm::SmallVector<llvm::Metadata*, 16> locations;
@@ -331,6 +605,9 @@ class Collector {
   llvm::Function& function_;
   std::vector<llvm::Instruction*> markers_;
   llvm::DenseMap<PieceHere, llvm::SmallVector<const llvm::BasicBlock*, 1>> blocks_;
+  // Blocks with calls, by the function that they call.
+  llvm::DenseMap<const llvm::DISubprogram*, llvm::SmallVector<const llvm::BasicBlock*, 1>> calling_;
+  llvm::DenseSet<CallPlace> inlined_;  // calls at which functions were inlined that left a marker
   llvm::DenseMap<const llvm::BasicBlock*, std::vector<PieceHere>> pieces_of_;  // in their order
   llvm::DominatorTree dominators_;
 };
@@ -363,6 +640,7 @@ bool is_line_marker(const llvm::Instruction& instruction) {
 
 void mark_source_lines(llvm::Module& module, bool only_coroutines) {
   pieces().clear();
+  ranges().clear();
   for (llvm::Function& function : module) {
     if (!function.isDeclaration() && !function.hasFnAttribute(llvm::Attribute::Naked) &&
         (!only_coroutines || function.isPresplitCoroutine()))
@@ -393,12 +671,21 @@ std::vector<SourceLine> lines_lost_after(const llvm::BasicBlock& block) {
   return lines_in(block.getTerminator()->getMetadata(kLinesLost));
 }
 
+std::vector<const llvm::DISubprogram*> functions_gone(const llvm::BasicBlock& block) {
+  std::vector<const llvm::DISubprogram*> functions;
+  if (const llvm::MDNode* const list = block.getTerminator()->getMetadata(kFunctionsGone)) {
+    for (const llvm::MDOperand& operand : list->operands())
+      functions.push_back(llvm::cast<llvm::DISubprogram>(operand.get()));
+  }
+  return functions;
+}
+
 void remove_source_lines(llvm::Module& module) {
   for (llvm::Function& function : module) {
     for (llvm::Instruction& instruction :
          llvm::make_early_inc_range(llvm::instructions(function))) {
       if (instruction.isTerminator()) {
-        for (const char* const kind : {kLines, kLinesBefore, kLinesLost})
+        for (const char* const kind : {kLines, kLinesBefore, kLinesLost, kFunctionsGone})
           instruction.setMetadata(kind, nullptr);
       } else if (is_line_marker(instruction)) {
         instruction.eraseFromParent();
@@ -406,6 +693,7 @@ void remove_source_lines(llvm::Module& module) {
     }
   }
   pieces().clear();
+  ranges().clear();
 }
 
 }  // namespace telltale::instrument

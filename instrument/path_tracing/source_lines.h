@@ -33,14 +33,18 @@ void collect_source_lines(llvm::Function& function);
 // marker, those of the block's instructions.
 std::vector<SourceLine> source_lines(const llvm::BasicBlock& block);
 
-// Lines that must have run before the block in the same activation, although no block that
-// dominates it has them: the optimiser removed their marker there, for example together with a
-// branch whose condition it knew.
+// Lines that must have run before those of the block with as many calls before, in the same
+// activation, although no block that dominates it has them: the optimiser removed their marker
+// there, for example together with a branch whose condition it knew.
 std::vector<SourceLine> lines_before(const llvm::BasicBlock& block);
 
 // Lines that may have run after the block, although no later block has them: their marker was lost
 // when the two sides of a branch became one, or with a copy of the code.
 std::vector<SourceLine> lines_lost_after(const llvm::BasicBlock& block);
+
+// Functions of the module that may have run when the block did, although neither a call of them nor
+// a line is left: the optimiser removed the call, or what it inlined there.
+std::vector<const llvm::DISubprogram*> functions_gone(const llvm::BasicBlock& block);
 
 // Such a branch computes nothing: its line, that of `break`, `else` and the like, is not listed.
 bool is_unconditional_branch(const llvm::Instruction& instruction);

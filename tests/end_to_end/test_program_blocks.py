@@ -139,8 +139,8 @@ class ProgramBlocks(SamplerCase):
         """Lines with the comment "ran" or "not" have no other certain answer; `least`: share of certain answers with flags of blocks
         and without optimisation."""
         marked = {number: found[1] for number, text in enumerate(source.read_text().splitlines(), 1)
-                  if (found := re.search(r"(?:/\*|//) (ran|not)(?: \*/)?$", text))}
-        for release, schema, level in itertools.product(RELEASES, schemas, ("-O0", "-O1", "-O2", "-Os")):
+                  if (found := re.search(r"(?:/\*|//) (ran|not)(?: \*/| \*/ })?$", text))}
+        for release, schema, level in itertools.product(RELEASES, schemas, ("-O0", "-O1", "-O2", "-O3", "-Os")):
             with self.subTest(source=source.name, release=release, schema=schema, level=level):
                 program = self.build(schema, level, "-g", *words, release=release, source=source, cxx=source.suffix == ".cc")
                 answers = {}
@@ -160,10 +160,13 @@ class ProgramBlocks(SamplerCase):
         program = self.build("bb.schema", "-O1", source=CASES / "after_the_end.c")
         _, lines = self.frame(program, "main")
         source = (CASES / "after_the_end.c").read_text().splitlines()
-        main = source.index("int main(int argc, char** argv) {")
+        main = next(number for number, text in enumerate(source, 1) if " main(" in text)
         for number, text in enumerate(source, 1):
             if number > main and (found := re.search(r"/\* (ran|not) \*/$", text)):
                 self.assertEqual(lines[number], {"ran": "yes", "not": "no"}[found[1]], text)
+
+    def test_lines_of_removed_code(self):
+        self.check_marked_lines(CASES / "removed_code.c", schemas=("pt.schema", "bb.schema"))
 
     def test_lines_after_a_throw(self):
         self.check_marked_lines(CASES / "after_a_throw.cc", least=0.7)

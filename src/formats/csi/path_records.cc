@@ -208,6 +208,8 @@ bool read_flow_line(const std::vector<std::string>& fields, FlowRecord& flow) {
     flow.scopes.push_back({.number = *number, .file = fields[2], .function = fields[3]});
   if (fields[0] == "lines" && number) read_lines(fields, *number, flow.lines);
   if (fields[0] == "lost" && number) read_lines(fields, *number, flow.lost_lines);
+  if (fields[0] == "gone" && number && fields.size() >= 4)
+    flow.gone.push_back({.block = *number, .file = fields[2], .symbol = fields[3]});
   return true;
 }
 
@@ -219,7 +221,9 @@ bool is_consistent(const FlowRecord& flow) {
   return count != 0 && blocks &&
          std::ranges::all_of(flow.calls, [&](const auto& call) { return call.block < count; }) &&
          std::ranges::all_of(flow.lines, [&](const auto& line) { return line.block < count; }) &&
-         std::ranges::all_of(flow.lost_lines, [&](const auto& line) { return line.block < count; });
+         std::ranges::all_of(flow.lost_lines,
+                             [&](const auto& line) { return line.block < count; }) &&
+         std::ranges::all_of(flow.gone, [&](const auto& gone) { return gone.block < count; });
 }
 
 std::string_view text_of(Cursor& in) {

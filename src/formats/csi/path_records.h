@@ -142,6 +142,13 @@ struct FlowRecord {
   std::vector<PathFunctionRecord::BlockLine> lines;  // by index of the block
   // Lines that may have run after the block, although no later block has them.
   std::vector<PathFunctionRecord::BlockLine> lost_lines;
+  // A function that may have run when a block did, although the optimiser left nothing of it there.
+  struct Gone {
+    uint32_t block = 0;  // index
+    std::string file;
+    std::string symbol;
+  };
+  std::vector<Gone> gone;
 };
 
 // What a translation unit does before `main`.

@@ -54,20 +54,20 @@ TEST(PathRecords, OfFramesAreRead) {
 TEST(PathRecords, OfTheFlowOfAFunctionAreRead) {
   const std::string text =
       "unit\tu.c\nflag\tlocal\nblock\t0\ti 1 1\nblock\t1\tr\ncall\t0\t7\tg\ncall\t0\t0\t?\tjump\n"
-      "take\t1\tf\nsymbol\tf\nfile\tu.c\nline\t6\nscope\t0\tu.c\tf\nlines\t0\t0:7\t0:8\n"
-      "lost\t1\t0:9\n"
+      "take\t1\tf\nsymbol\tf\nfile\tu.c\nline\t6\nscope\t0\tu.c\tf\nlines\t0\t0:7\tc\t0:8\n"
+      "lost\t1\t0:9\ngone\t1\tv.h\tg\n"
       "paths\t18446744073709551615\nnode\t1\t30\nlater_word\tx\n";
   const auto flow = [](const std::string& lines) { return record(7, number(uint64_t{9}) + lines); };
-  const std::string bytes = flow(text) + flow("block\t0\t 1\n") + flow("block\t1\tr\n") + flow("") +
-                            flow("block\t0\tr\ncall\t1\t0\tf\n") +
-                            flow("block\t0\tr\nnode\t1\t0\n") + flow("block\t0\tr\ntake\t1\tf\n") +
-                            flow("block\t0\tr\nlines\t1\t0:3\n") +
-                            flow("block\t0\tr\nlost\t1\t0:3\n") +
-                            record(8, "unit\tu.c\ntaken\tf\ntaken\tg\nconstructor\tg\n");
+  const std::string bytes =
+      flow(text) + flow("block\t0\t 1\n") + flow("block\t1\tr\n") + flow("") +
+      flow("block\t0\tr\ncall\t1\t0\tf\n") + flow("block\t0\tr\nnode\t1\t0\n") +
+      flow("block\t0\tr\ntake\t1\tf\n") + flow("block\t0\tr\nlines\t1\t0:3\n") +
+      flow("block\t0\tr\nlost\t1\t0:3\n") + flow("block\t0\tr\ngone\t1\tv.h\tg\n") +
+      record(8, "unit\tu.c\ntaken\tf\ntaken\tg\nconstructor\tg\n");
   ProblemLog problems;
   const PathRecords records =
       PathRecords::read(as_bytes(bytes), std::endian::little, "f", 0, problems);
-  EXPECT_EQ(problems.count(), 8U);
+  EXPECT_EQ(problems.count(), 9U);
   ASSERT_EQ(records.flows.size(), 1U);
   const FlowRecord& read = records.flows[0];
   EXPECT_EQ(read.paths_key, 18446744073709551615U);
@@ -82,10 +82,14 @@ TEST(PathRecords, OfTheFlowOfAFunctionAreRead) {
   EXPECT_TRUE(!read.calls[0].may_jump && read.calls[1].may_jump);
   ASSERT_EQ(read.takes.size(), 1U);
   EXPECT_EQ(read.takes[0].symbol, "f");
-  EXPECT_EQ(read.lines.size(), 2U);
+  ASSERT_EQ(read.lines.size(), 2U);
+  EXPECT_EQ(read.lines[0].calls, 0U);
+  EXPECT_EQ(read.lines[1].calls, 1U);
   ASSERT_EQ(read.lost_lines.size(), 1U);
   EXPECT_EQ(read.lost_lines[0].block, 1U);
   EXPECT_EQ(read.lost_lines[0].line, 9U);
+  ASSERT_EQ(read.gone.size(), 1U);
+  EXPECT_EQ(read.gone[0].file + read.gone[0].symbol, "v.hg");
   ASSERT_EQ(records.units.size(), 1U);
   EXPECT_EQ(records.units[0].taken, (std::vector<std::string>{"f", "g"}));
   EXPECT_EQ(records.units[0].constructors, (std::vector<std::string>{"g"}));

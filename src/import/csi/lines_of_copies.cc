@@ -14,6 +14,10 @@ void LinesOfCopies::add(const csi::FlowRecord& record, const std::vector<Ran>& r
     copy.lines.insert(line);
     copy.may_have_run = copy.may_have_run || ran[block] != Ran::no;
   }
+  // A copy without any line.
+  for (const csi::FlowRecord::Gone& gone : record.gone) {
+    if (ran[gone.block] != Ran::no) ++functions_[{gone.file, gone.symbol}].may_have_run;
+  }
   for (const csi::PathScope& scope : record.scopes) {
     const auto copy = copies.find(scope.number);
     if (copy == copies.end()) continue;

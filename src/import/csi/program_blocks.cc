@@ -310,6 +310,7 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
 
   std::map<FunctionKey, Answers> answers;
   std::map<FunctionKey, Ran> inlined;
+  std::set<FunctionKey> gone;
   LinesOfCopies lines;
   std::set<LinesOfCopies::Line> uncertain;
   for (size_t f = 0; f < flow.functions().size(); ++f) {
@@ -323,6 +324,9 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     add_answers(record, blocks, all);
     add_lost_lines(record, ran.functions[f], all.coverage, uncertain);
     add_inlined(function, record, blocks, inlined);
+    for (const FlowRecord::Gone& each : record.gone)
+      if (ran.functions[f][each.block] != Ran::no)
+        gone.insert({function.module, each.symbol, each.file});
     FunctionCoverage& of = all.coverage;
     of.function = demangle(function.symbol);
     of.linkage_name = function.symbol;
@@ -339,8 +343,10 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
   }
   for (auto& [key, each] : answers) functions.push_back(std::move(each.coverage));
   for (FunctionCoverage& function : functions) {
-    const auto found = inlined.find({function.module, function.linkage_name, function.file});
+    const FunctionKey key{function.module, function.linkage_name, function.file};
+    const auto found = inlined.find(key);
     if (found != inlined.end()) function.ran = any_of(function.ran, found->second);
+    if (function.ran == Ran::no && gone.contains(key)) function.ran = Ran::maybe;
   }
   uncertain.merge(lines.uncertain());
   return uncertain;

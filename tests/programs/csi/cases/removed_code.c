@@ -1,0 +1,82 @@
+/* Code that optimisers remove, with calls and whole copies of loops. Comments say what ran: "ran" or "not". */
+#include <stdio.h>
+#include <stdlib.h>
+
+static int counts[64];
+static int table[8];
+static volatile int input;
+
+/* Its result is not used. */
+__attribute__((noinline)) int weigh(int a, int b) {
+  if (a > b)      /* ran */
+    return a * 3; /* not */
+  return b * b;   /* ran */
+}
+
+/* Nothing is left of it where `step` is inlined. */
+static inline void clear(int* state) { *state = 0; /* ran */ }
+static inline void finish(int* state) {
+  clear(state); /* ran */
+}
+int step(int* state, int limit) {
+  const int value = *state; /* ran */
+  if (value >= limit) {     /* ran */
+    finish(state);          /* ran */
+    return value * 2;       /* ran */
+  }
+  *state = value + 1; /* not */
+  return value;       /* not */
+}
+
+/* The loop has two copies; in the one that runs, only the count of turns is left. */
+static int turn(int count) {
+  int at = count;
+  for (int i = 0; i < 16; i++) {
+    if (count == 5) {       /* ran */
+      counts[at & 63] += i; /* not */
+    }
+    at += 2; /* ran */
+  }
+  return at; /* ran */
+}
+
+/* Whether the inner loop begins decides everything. */
+static int find(int a) {
+  int b = input;
+  for (int i = 0; i < 16; i++) {
+    for (int j = 0; j < (a & 7); j++) { /* ran */
+      return a;                         /* ran */
+    }
+    b ^= i; /* not */
+  }
+  input = 3; /* not */
+  return b;  /* not */
+}
+
+/* Becomes its final value. */
+static int once(int a) {
+  const int b = a + 1; /* ran */
+  return b + a;        /* ran */
+}
+static int thrice(int a) {
+  int c = a;
+  for (int i = 0; i < 3; i++) {
+    c += once(a); /* ran */
+  }
+  return c; /* ran */
+}
+int other(int a) { return once(table[a & 7]); /* not */ }
+static int (*volatile pointer)(int) = thrice;
+
+int main(int argc, char** argv) {
+  (void)argv;
+  int state = argc;
+  const int weight = weigh(argc, 7); /* ran */
+  const int got = step(&state, 0);   /* ran */
+  const int turned = turn(argc);     /* ran */
+  const int found = find(argc);      /* ran */
+  table[argc & 7] += pointer(argc);  /* ran */
+  if (argc > 7) printf("%d %d %d\n", weight, turned, found);
+  printf("%d\n", got); /* ran */
+  abort();             /* ran */
+}
