@@ -231,6 +231,7 @@ class Coverage {
     for (std::size_t i = 0; i < blocks_.size(); ++i) {
       blocks += "block\t" + std::to_string(i) + "\t" + of_block[i] + "\t";
       if (llvm::isa<llvm::ReturnInst>(blocks_[i]->getTerminator())) blocks += "r";
+      if (llvm::isa<llvm::InvokeInst>(blocks_[i]->getTerminator())) blocks += "i";
       for (const std::uint32_t successor : graph_.successors[i])
         blocks += " " + std::to_string(successor);
       blocks += "\n";

@@ -170,6 +170,7 @@ class ProgramBlocks(SamplerCase):
 
     def test_lines_after_a_throw(self):
         self.check_marked_lines(CASES / "after_a_throw.cc", least=0.7)
+        self.check_marked_lines(CASES / "after_a_throw.cc", "-csi-opt=0", schemas=("cc.schema",))
 
     def test_lines_of_coroutines(self):
         self.check_marked_lines(CASES / "coroutine_body.cc", "-std=c++20", schemas=("pt.schema", "bb.schema"), least=0.8)

@@ -19,14 +19,15 @@ std::vector<bool> reach(const FlaggedGraph& graph, uint32_t avoided) {
     if (reached[block] || block == avoided) return;
     if (!graph.flags_follow_calls && is_unset(graph, block)) return;
     reached[block] = true;
-    // It was entered, but not left.
-    if (!is_unset(graph, block)) pending.push_back(block);
+    // Without the flag it was entered, but not left, or only by a call that went on elsewhere.
+    if (!is_unset(graph, block) || graph.blocks[block].may_resume) pending.push_back(block);
   };
   if (!graph.blocks.empty()) add(0);
   while (!pending.empty()) {
     const uint32_t block = pending.back();
     pending.pop_back();
-    for (const uint32_t successor : graph.blocks[block].successors) add(successor);
+    const std::vector<uint32_t>& successors = graph.blocks[block].successors;
+    for (size_t i = is_unset(graph, block) ? 1 : 0; i < successors.size(); ++i) add(successors[i]);
   }
   return reached;
 }

@@ -26,10 +26,12 @@ struct FlaggedGraph {
   struct Block {
     std::vector<uint32_t> successors;  // REQUIRES: they exist
     std::optional<bool> flag;          // empty: it has none, or it cannot be read
+    bool may_resume = false;           // its last call may go on at the successors but the first
   };
   std::vector<Block> blocks;
   // A flag is set at the start of its block, or when a call in it has returned. In the latter case
-  // a block without its flag may have been entered, but control did not get past the call.
+  // a block without its flag may have been entered, but control did not get past the call, unless
+  // the call went on elsewhere.
   bool flags_follow_calls = false;
 };
 

@@ -49,6 +49,15 @@ TEST(Coverage, ACallThatDidNotReturnMayHaveBeenMade) {
   EXPECT_EQ(blocks_that_ran(graph), (Answers{Ran::yes, Ran::yes, Ran::maybe}));
 }
 
+// An exception: the call did not return, but went on at the second successor.
+TEST(Coverage, ACallThatWentOnElsewhereLeftItsBlock) {
+  FlaggedGraph graph{.blocks = {{{1, 2}, false, true}, {{}, kNoFlag}, {{3}, kNoFlag}, {{}, true}},
+                     .flags_follow_calls = true};
+  EXPECT_EQ(blocks_that_ran(graph), (Answers{Ran::yes, Ran::no, Ran::yes, Ran::yes}));
+  graph.blocks[0].may_resume = false;
+  EXPECT_EQ(blocks_that_ran(graph)[2], Ran::no);
+}
+
 // Certain answers hold in all sets of activations that set the same flags.
 TEST(Coverage, AnswersHoldForRandomRuns) {
   std::mt19937 engine(3);
@@ -56,7 +65,7 @@ TEST(Coverage, AnswersHoldForRandomRuns) {
   size_t certain = 0;
   for (int i = 0; i < 3000; ++i) {
     const uint32_t count = 2 + random(7);
-    FlaggedGraph graph;
+    FlaggedGraph graph{.blocks = {}, .flags_follow_calls = random(2) == 0};
     graph.blocks.resize(count);
     for (uint32_t block = 1; block < count; ++block)
       graph.blocks[random(block)].successors.push_back(block);
@@ -64,14 +73,22 @@ TEST(Coverage, AnswersHoldForRandomRuns) {
       graph.blocks[random(count)].successors.push_back(random(count - 1) + 1);
     for (auto& block : graph.blocks)
       if (random(2) == 0) block.flag = false;
+    for (auto& block : graph.blocks)
+      block.may_resume = graph.flags_follow_calls && random(3) == 0 && block.successors.size() > 1;
     std::vector<bool> truth(count, false);
     for (uint32_t runs = random(3); runs-- > 0;) {
       uint32_t at = 0;
       for (;;) {
         truth[at] = true;
-        if (graph.blocks[at].flag) graph.blocks[at].flag = true;
-        if (graph.blocks[at].successors.empty() || random(8) == 0) break;
-        at = graph.blocks[at].successors[random(graph.blocks[at].successors.size())];
+        FlaggedGraph::Block& block = graph.blocks[at];
+        const auto next = static_cast<uint32_t>(block.successors.size());
+        const bool resumes = block.may_resume && random(2) == 0;
+        if (graph.flags_follow_calls && !resumes && random(8) == 0) break;  // in the call
+        if (block.flag && !resumes) block.flag = true;
+        if (next == 0 || random(8) == 0) break;
+        at = block.successors[!block.may_resume ? random(next)
+                              : resumes         ? 1 + random(next - 1)
+                                                : 0];
       }
     }
     const Answers answers = blocks_that_ran(graph);

@@ -89,7 +89,7 @@ bool read_block(const std::vector<std::string>& fields, CoverageRecord& coverage
   const auto number = parse_number(fields[1]);
   const auto probe = fields.size() > 2 ? parse_probe(fields[2]) : std::nullopt;
   if (number != coverage.blocks.size() || !probe || fields.size() < 4) return false;
-  CoverageRecord::Block block{.probe = *probe, .returns = false, .successors = {}};
+  CoverageRecord::Block block{.probe = *probe, .successors = {}};
   std::string_view rest = fields[3];
   while (!rest.empty()) {
     const size_t end = std::min(rest.find(' '), rest.size());
@@ -97,6 +97,7 @@ bool read_block(const std::vector<std::string>& fields, CoverageRecord& coverage
     rest.remove_prefix(std::min(end + 1, rest.size()));
     const auto successor = parse_number(word);
     if (word == "r") block.returns = true;
+    if (word == "i") block.may_resume = true;
     if (successor) block.successors.push_back(*successor);
   }
   coverage.blocks.push_back(std::move(block));

@@ -82,6 +82,7 @@ struct CoverageRecord {
   struct Block {
     uint32_t probe = kNoProbe;         // number of its flag
     bool returns = false;              // the activation ends in it
+    bool may_resume = false;           // its last call may go on at the second successor
     std::vector<uint32_t> successors;  // indices of blocks
   };
   struct Call {

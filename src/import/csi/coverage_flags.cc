@@ -21,7 +21,7 @@ FlagAnswers told_of_blocks(const CoverageRecord& record, std::span<const std::op
   FlaggedGraph graph;
   graph.flags_follow_calls = record.mechanism == "CC";
   for (const CoverageRecord::Block& block : record.blocks)
-    graph.blocks.push_back({block.successors, flag_of(flags, block.probe)});
+    graph.blocks.push_back({block.successors, flag_of(flags, block.probe), block.may_resume});
   // From level 1 on, a block's first call has its flag.
   for (const CoverageRecord::Call& call : record.calls) {
     auto& flag = graph.blocks[call.block].flag;
@@ -44,8 +44,9 @@ FlagAnswers told_of_blocks(const CoverageRecord& record, std::span<const std::op
   }
   for (const CoverageRecord::Call& call : record.calls) {
     const std::optional<bool> flag = flag_of(flags, call.probe);
+    const FlaggedGraph::Block& block = graph.blocks[call.block];
     const Ran returned = flag ? (*flag ? Ran::yes : Ran::no)
-                         : ended[call.block] == Ran::yes && graph.blocks[call.block].flag == true
+                         : ended[call.block] == Ran::yes && (block.flag == true || block.may_resume)
                              ? Ran::maybe
                              : ended[call.block];
     told.calls.push_back({.line = call.line, .callee = call.callee, .returned = returned});

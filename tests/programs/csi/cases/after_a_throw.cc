@@ -13,7 +13,21 @@ __attribute__((noinline)) void pass_on(int value) {
   std::puts("never");  // not
 }
 
+// The call that throws never returns; the other way to the handler was not taken.
+__attribute__((noinline)) void choose(int value) {
+  try {
+    if (value > 5) {
+      throw std::runtime_error("far too large");  // not
+    }
+    check(value);        // ran
+    std::puts("never");  // not
+  } catch (const std::exception&) {
+    std::puts("chosen");  // ran
+  }
+}
+
 int main(int argc, char**) {
+  choose(argc + 1);  // ran
   check(argc);  // ran
   try {
     pass_on(argc + 1);           // ran
