@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -48,7 +49,7 @@ class CoreStacks::State {
       if (module != nullptr) {
         search_.attach(module);
         modules_.emplace_back(program.path, module);
-        biases_.emplace(program.path, program.bias);
+        biases_[program.path].push_back(program.bias);
       } else {
         problems.add({Problem::Kind::oddity, 0, core_name, "mapped file",
                       fmt::format("{} cannot be used: {}", program.path, dwfl_errmsg(-1)), 0});
@@ -94,18 +95,17 @@ class CoreStacks::State {
     return stacks;
   }
 
-  [[nodiscard]] std::optional<uint64_t> load_bias(const std::string& module) const {
-    const auto found = biases_.find(module);
-    return found == biases_.end() ? std::nullopt : std::optional(found->second);
-  }
-
   std::vector<Section> sections(std::string_view name, ProblemLog& problems) {
     std::vector<Section> found;
+    std::set<std::string> seen;
     for (const auto& [path, module] : modules_) {
+      // A library may have been loaded several times.
+      if (!seen.insert(path).second) continue;
       const size_t before = found.size();
       if (const Result<InputFile> input = InputFile::open(path))
         add_sections(input->bytes(), path, path, name, found, problems);
       if (found.size() == before) add_debug_sections(path, module, name, found, problems);
+      for (size_t i = before; i < found.size(); ++i) found[i].biases = biases_.at(path);
     }
     return found;
   }
@@ -378,7 +378,7 @@ class CoreStacks::State {
   bool attached_ = false;
   std::string why_not_attached_;
   std::vector<std::pair<std::string, Dwfl_Module*>> modules_;  // with their paths
-  std::map<std::string, uint64_t> biases_;                     // by path
+  std::map<std::string, std::vector<uint64_t>> biases_;        // by path
   std::optional<FrameReader> frames_;
   std::vector<ThreadSource> sources_;
   std::vector<ThreadStack>* stacks_ = nullptr;
@@ -417,10 +417,6 @@ std::vector<ThreadStack> CoreStacks::threads(const FindVariables& find,
 std::vector<CoreStacks::Section> CoreStacks::sections(std::string_view name,
                                                       ProblemLog& problems) const {
   return state_->sections(name, problems);
-}
-
-std::optional<uint64_t> CoreStacks::load_bias(const std::string& module) const {
-  return state_->load_bias(module);
 }
 
 }  // namespace telltale

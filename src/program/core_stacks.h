@@ -103,10 +103,10 @@ class CoreStacks {
     std::string file;     // that contains it
     uint64_t offset = 0;  // in the file
     std::string bytes;
+    // Addresses less link-time addresses: one for each copy of the module that was loaded.
+    std::vector<uint64_t> biases = {};
   };
   [[nodiscard]] std::vector<Section> sections(std::string_view name, ProblemLog& problems) const;
-  // Of a module, address less link-time address; empty if there is no such module.
-  [[nodiscard]] std::optional<uint64_t> load_bias(const std::string& module) const;
 
  private:
   class State;

@@ -10,7 +10,8 @@ namespace {
 constexpr uint8_t kOldestVersion = 2;
 constexpr uint8_t kNewestVersion = 5;
 constexpr uint8_t kWideFeatures = 5;   // since this version features have two bytes
-constexpr unsigned kCallEnds = 0x20;   // the feature: each block has a list of ends of calls
+constexpr unsigned kRanges = 0x08;     // feature: a function has several ranges of addresses
+constexpr unsigned kCallEnds = 0x20;   // feature: each block has a list of ends of calls
 constexpr uint64_t kFallsThrough = 8;  // a block's flag
 
 uint64_t read_leb(Cursor& in) {
@@ -22,27 +23,32 @@ uint64_t read_leb(Cursor& in) {
   }
 }
 
-// A function's blocks. Offsets count from the end of the block before, or of its last call.
-void read_function(Cursor& in, std::vector<MachineBlock>& blocks) {
-  const auto version = in.read<uint8_t>("version");
-  if (version < kOldestVersion || version > kNewestVersion)
-    return in.fail(Error::Cause::unsupported_version, fmt::format("version {}", version));
-  const unsigned features =
-      version >= kWideFeatures ? in.read<uint16_t>("features") : in.read<uint8_t>("features");
-  if ((features & ~kCallEnds) != 0)
-    return in.fail(Error::Cause::unsupported_version, fmt::format("features {:#x}", features));
+// Offsets count from the end of the block before, or of its last call.
+void read_range(Cursor& in, unsigned features, std::vector<MachineBlock>& blocks) {
   uint64_t end = in.read<uint64_t>("address");
   const uint64_t count = read_leb(in);
   for (uint64_t i = 0; i < count && !in.error(); ++i) {
     read_leb(in);  // the block's number
     const uint64_t begin = end + read_leb(in);
     uint64_t last_call = 0;
-    const uint64_t calls = features == 0 ? 0 : read_leb(in);
+    const uint64_t calls = (features & kCallEnds) == 0 ? 0 : read_leb(in);
     for (uint64_t call = 0; call < calls && !in.error(); ++call) last_call += read_leb(in);
     end = begin + last_call + read_leb(in);
     const uint64_t flags = read_leb(in);
     if (!in.error()) blocks.push_back({begin, end, (flags & kFallsThrough) != 0});
   }
+}
+
+void read_function(Cursor& in, std::vector<MachineBlock>& blocks) {
+  const auto version = in.read<uint8_t>("version");
+  if (version < kOldestVersion || version > kNewestVersion)
+    return in.fail(Error::Cause::unsupported_version, fmt::format("version {}", version));
+  const unsigned features =
+      version >= kWideFeatures ? in.read<uint16_t>("features") : in.read<uint8_t>("features");
+  if ((features & ~(kRanges | kCallEnds)) != 0)
+    return in.fail(Error::Cause::unsupported_version, fmt::format("features {:#x}", features));
+  const uint64_t ranges = (features & kRanges) == 0 ? 1 : read_leb(in);
+  for (uint64_t i = 0; i < ranges && !in.error(); ++i) read_range(in, features, blocks);
 }
 
 }  // namespace

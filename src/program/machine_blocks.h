@@ -19,7 +19,7 @@ struct MachineBlock {
 };
 
 // In order of their beginnings, from LLVM's section .llvm_bb_addr_map
-// (llvm.org/docs/Extensions.html): versions 2 to 5 of 64-bit programs, one range a function. What
+// (llvm.org/docs/Extensions.html): versions 2 to 5 of 64-bit programs, without profiles. What
 // cannot be read goes to `problems`; it ends reading, since functions have no size.
 std::vector<MachineBlock> read_machine_blocks(Bytes section, std::endian order,
                                               const std::string& file, uint64_t file_offset,

@@ -325,6 +325,23 @@ class CrashPaths(SamplerCase):
                         coverage = json.loads(run(TELLTALE, "coverage", source, "--json").stdout)
                         self.assertEqual({each["function"]: each["ran"] for each in coverage["functions"]}, {"fail_at": "yes", "main": "yes"})
 
+    def test_libraries_that_are_loaded_twice(self):
+        """A library that was unloaded has lost its flags: it may have run. Each copy that dlmopen() loads has flags of its own."""
+        source = SOURCE_DIR / "tests/programs/csi/cases/loaded_twice.c"
+        for release in RELEASES:
+            for schema in ("bb.schema", "cc_pt.schema"):
+                flags = (f"--trace={schema}", "-silent", "-O1")
+                library = build(self.path("library.so"), release, *flags, "-shared", "-fPIC", "-DLIBRARY", source)
+                program = build(self.path("program"), release, *flags, source, "-ldl")
+                for words in ((), ("copies",)):
+                    with self.subTest(release=release, schema=schema, words=words):
+                        core = crash(self.path("core"), program, library, *words)
+                        functions = json.loads(run(TELLTALE, "coverage", core, "--json").stdout)["functions"]
+                        told = next(each for each in functions if each["function"] == "run_once")
+                        self.assertNotIn("no", {told["ran"], *(line["ran"] for line in told["lines"])})
+                        if words and schema == "bb.schema":
+                            self.assertEqual(told["ran"], "yes")
+
     def test_where_an_inlined_function_stopped(self):
         source = self.path("inlined.c")
         source.write_text(program_text("csi/cases/inlined.c"))

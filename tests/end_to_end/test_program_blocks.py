@@ -157,6 +157,7 @@ class ProgramBlocks(SamplerCase):
 
     def test_lines_after_the_end(self):
         self.check_marked_lines(CASES / "after_the_end.c")
+        self.check_marked_lines(CASES / "after_the_end.c", "-fbasic-block-sections=all", schemas=("pt.schema", "bb.schema"))
         program = self.build("bb.schema", "-O1", source=CASES / "after_the_end.c")
         _, lines = self.frame(program, "main")
         source = (CASES / "after_the_end.c").read_text().splitlines()

@@ -38,7 +38,9 @@ class CoverageReader {
       : core_(core), core_name_(core_name), problems_(problems) {}
 
   // Joins the records of a module with the flags in memory. `bias`: address less link-time address.
-  void add_module(const csi::PathRecords& records, std::optional<uint64_t> bias) {
+  // `was_unloaded`: it may have been, and loaded again: then unset flags tell nothing.
+  void add_module(const csi::PathRecords& records, std::optional<uint64_t> bias,
+                  bool was_unloaded) {
     std::unordered_map<uint64_t, std::vector<uint64_t>> arrays;
     for (const csi::CoverageArray& array : records.arrays) {
       auto& of_key = arrays[array.key];
@@ -54,7 +56,11 @@ class CoverageReader {
         if (record.probes == 0 || !bias) add(record, {});
         continue;
       }
-      for (const uint64_t address : found->second) add(record, flags_at(record, address + *bias));
+      for (const uint64_t address : found->second) {
+        std::vector<std::optional<bool>> flags = flags_at(record, address + *bias);
+        if (was_unloaded) std::ranges::replace(flags, std::optional(false), std::optional<bool>());
+        add(record, flags);
+      }
     }
   }
 
@@ -189,15 +195,29 @@ void for_each_frame(const std::vector<ThreadPaths>& threads, std::vector<Functio
                     const Add& add) {
   for (const ThreadPaths& thread : threads) {
     for (const FramePaths& frame : thread.frames) {
-      const std::string_view symbol = csi::without_variant(frame.symbol);
       std::vector<FunctionCoverage*> fitting;
-      for (FunctionCoverage& function : all) {
-        if (function.linkage_name == symbol && function.module == frame.module)
-          fitting.push_back(&function);
+      for (const std::string* const name : {&frame.symbol, &frame.linkage_name}) {
+        const std::string_view symbol = csi::without_variant(*name);
+        for (FunctionCoverage& function : all) {
+          if (function.linkage_name == symbol && function.module == frame.module)
+            fitting.push_back(&function);
+        }
+        if (!fitting.empty()) break;
       }
       if (fitting.size() == 1) add(frame, *fitting.front());
     }
   }
+}
+
+bool calls_dlclose(const csi::PathRecords& records) {
+  return std::ranges::any_of(records.flows, [](const csi::FlowRecord& flow) {
+    return std::ranges::find(flow.calls, "dlclose", &csi::FlowRecord::Call::callee) !=
+           flow.calls.end();
+  });
+}
+
+bool defines_main(const csi::PathRecords& records) {
+  return std::ranges::find(records.flows, "main", &csi::FlowRecord::symbol) != records.flows.end();
 }
 
 // Functions with flags; appends the flags.
@@ -206,12 +226,22 @@ std::vector<FunctionCoverage> read_flags(const CoreFile& core, const std::string
                                          std::vector<FlaggedRecord>& flags, ProblemLog& problems) {
   std::vector<FunctionCoverage> all;
   CoverageReader reader(core, core_name, problems);
-  for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
+  const std::vector<CoreStacks::Section> sections = stacks.sections(csi::kRecordSection, problems);
+  std::vector<csi::PathRecords> all_records;
+  for (const CoreStacks::Section& section : sections) {
     // What is damaged is reported where paths are read.
     ProblemLog known;
-    const csi::PathRecords records = csi::PathRecords::read(
-        std::as_bytes(std::span(section.bytes)), core.order(), section.file, section.offset, known);
-    reader.add_module(records, stacks.load_bias(section.module));
+    all_records.push_back(csi::PathRecords::read(std::as_bytes(std::span(section.bytes)),
+                                                 core.order(), section.file, section.offset,
+                                                 known));
+  }
+  const bool unloads = std::ranges::any_of(all_records, calls_dlclose);
+  for (size_t i = 0; i < sections.size(); ++i) {
+    const CoreStacks::Section& section = sections[i];
+    const bool was_unloaded = unloads && !defines_main(all_records[i]);
+    if (section.biases.empty()) reader.add_module(all_records[i], std::nullopt, was_unloaded);
+    for (const uint64_t bias : section.biases)
+      reader.add_module(all_records[i], bias, was_unloaded);
     std::vector<FunctionCoverage> of_module = reader.take(section.module, flags);
     std::ranges::move(of_module, std::back_inserter(all));
   }

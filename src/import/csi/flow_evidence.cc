@@ -151,12 +151,19 @@ void FlowEvidence::add_flags(const std::vector<FlaggedRecord>& records) {
   }
 }
 
+// A part of a function may be a function of its own, as those of coroutines are, or not, as cold
+// code is.
+std::vector<uint32_t> FlowEvidence::functions_named(const FramePaths& frame) const {
+  std::vector<uint32_t> named = functions_.find(frame.module, frame.symbol);
+  return named.empty() ? functions_.find(frame.module, frame.linkage_name) : named;
+}
+
 std::optional<uint32_t> FlowEvidence::function_of(const FramePaths& frame) const {
   if (frame.decoded.size() == 1) {
     const auto traced = traced_.find(frame.decoded.front().graph.get());
     if (traced != traced_.end() && traced->second) return traced->second->function;
   }
-  std::vector<uint32_t> named = functions_.find(frame.module, frame.symbol);
+  std::vector<uint32_t> named = functions_named(frame);
   if (named.size() > 1 && !frame.file.empty()) {
     std::erase_if(
         named, [&](uint32_t f) { return !functions_.functions()[f].file.ends_with(frame.file); });
@@ -342,16 +349,13 @@ void FlowEvidence::add_thread(const ThreadPaths& thread) {
     if (frame.inlined && !has_paths) {
       // It is part of the function around it, or was inlined by the linker.
       has_inlined = true;
-      for (const uint32_t f : functions_.find(frame.module, frame.symbol))
-        evidence_.maybe_on_stack.push_back(f);
+      for (const uint32_t f : functions_named(frame)) evidence_.maybe_on_stack.push_back(f);
       continue;
     }
     if (!function) {
       inner = {};
-      for (const uint32_t f : functions_.find(frame.module, frame.symbol))
-        evidence_.maybe_on_stack.push_back(f);
-      if (functions_.find(frame.module, frame.symbol).empty())
-        inner.library_function = frame.linkage_name;
+      for (const uint32_t f : functions_named(frame)) evidence_.maybe_on_stack.push_back(f);
+      if (functions_named(frame).empty()) inner.library_function = frame.linkage_name;
       has_inlined = false;
       continue;
     }

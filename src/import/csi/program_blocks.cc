@@ -54,16 +54,30 @@ std::vector<Line> without_repetitions(const std::vector<LineHere>& lines) {
 // The frames that may be in a block.
 struct Stops {
   bool interrupted = false;  // one was stopped at an instruction, not in a call
-  // Where interrupted frames were stopped that are certainly in the block: file name and line.
-  std::set<Line> places = {};
+  // Where interrupted frames were stopped that are certainly in the block (file name and line): in
+  // the innermost function that was inlined there, and in the function itself.
+  std::set<std::pair<Line, Line>> places = {};
 };
 
 std::string name_of(const std::string& file) { return std::filesystem::path(file).filename(); }
 
-void add_stop(const FramePaths& frame, const ProgramEvidence::Frame& told, Stops& stops) {
-  stops.interrupted = stops.interrupted || frame.interrupted;
-  if (frame.interrupted && told.stopped_in.size() == 1)
-    stops.places.emplace(name_of(frame.innermost_file), frame.innermost_line);
+// Whether the frame, or a function that was inlined there, was stopped at an instruction, not in a
+// call.
+bool is_interrupted(const std::vector<FramePaths>& frames, size_t index) {
+  bool interrupted = frames[index].interrupted;
+  while (index-- > 0 && frames[index].inlined)
+    interrupted = interrupted || frames[index].interrupted;
+  return interrupted;
+}
+
+void add_stop(const std::vector<FramePaths>& frames, size_t index,
+              const ProgramEvidence::Frame& told, Stops& stops) {
+  if (!is_interrupted(frames, index)) return;
+  const FramePaths& frame = frames[index];
+  stops.interrupted = true;
+  if (told.stopped_in.size() == 1)
+    stops.places.insert(
+        {{name_of(frame.innermost_file), frame.innermost_line}, {name_of(frame.file), frame.line}});
 }
 
 // By function and block.
@@ -78,8 +92,9 @@ std::vector<std::vector<Stops>> stops_in(const ProgramFlow& flow, const ProgramE
   for (size_t stack = 0; stack < known.stacks.size(); ++stack) {
     for (size_t at = 0; at < known.stacks[stack].size(); ++at) {
       const ProgramEvidence::Frame& told = known.stacks[stack][at];
-      const FramePaths& frame = threads[stack].frames[frame_indices[stack][at]];
-      const auto add = [&](Stops& stops) { add_stop(frame, told, stops); };
+      const auto add = [&](Stops& stops) {
+        add_stop(threads[stack].frames, frame_indices[stack][at], told, stops);
+      };
       std::vector<Stops>& of_function = all[told.function];
       if (told.stopped_in.empty()) std::ranges::for_each(of_function, add);
       for (const uint32_t block : told.stopped_in) add(of_function[block]);
@@ -98,10 +113,17 @@ struct BlockAnswer {
 // Whether control came to the lines of a block, in their order.
 std::vector<Ran> lines_ran(const std::vector<LineHere>& lines, const BlockAnswer& block) {
   const ProgramBlocks::Progress& progress = block.progress;
+  const auto count_to = [&](const Line& place) {
+    const auto found = std::ranges::find_if(lines, [&](const LineHere& here) {
+      return here.line.second == place.second && name_of(here.line.first) == place.first;
+    });
+    return found == lines.end() ? size_t{0} : static_cast<size_t>(found - lines.begin()) + 1;
+  };
   size_t before_stop = 0;  // so many lines are not after the place of a frame
-  for (size_t i = 0; i < lines.size() && before_stop == 0; ++i)
-    if (block.stops.places.contains({name_of(lines[i].line.first), lines[i].line.second}))
-      before_stop = i + 1;
+  for (const auto& [inner, own] : block.stops.places) {
+    const size_t count = count_to(inner);
+    before_stop = std::max(before_stop, count == 0 ? count_to(own) : count);
+  }
   const auto answer = [&](size_t i) {
     if (lines[i].calls > progress.at_most) return Ran::no;
     if (block.ran != Ran::yes) return block.ran;
@@ -216,14 +238,15 @@ const FlowRecord& record_of(const FlowFunction& function, const FramePaths& fram
 }
 
 // What is known of a block in a single activation.
-BlockAnswer answer_of_frame(const FramePaths& frame, const ProgramEvidence::Frame& told,
-                            const ProgramBlocks::Frame& blocks, uint32_t block) {
+BlockAnswer answer_of_frame(const std::vector<FramePaths>& frames, size_t index,
+                            const ProgramEvidence::Frame& told, const ProgramBlocks::Frame& blocks,
+                            uint32_t block) {
   BlockAnswer answer{.ran = blocks.blocks[block]};
   const bool may_be_here =
       told.stopped_in.empty() || std::ranges::find(told.stopped_in, block) != told.stopped_in.end();
   answer.progress = {.at_most = std::numeric_limits<uint32_t>::max(), .left = !may_be_here};
   if (!may_be_here) return answer;
-  add_stop(frame, told, answer.stops);
+  add_stop(frames, index, told, answer.stops);
   if (told.stopped_in.size() != 1) return answer;
   answer.progress.certainly = static_cast<uint32_t>(told.call.value_or(told.returned));
   if (told.call && blocks.stopped_at_first_pass)
@@ -274,7 +297,9 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
   for (size_t stack = 0; stack < known.stacks.size(); ++stack) {
     for (size_t at = 0; at < known.stacks[stack].size(); ++at) {
       const ProgramEvidence::Frame& told = known.stacks[stack][at];
-      FramePaths& frame = threads[stack].frames[evidence.frame_indices()[stack][at]];
+      std::vector<FramePaths>& frames = threads[stack].frames;
+      const size_t index = evidence.frame_indices()[stack][at];
+      FramePaths& frame = frames[index];
       const FlowRecord& record = record_of(functions.functions()[told.function], frame, modules);
       const auto lines = lines_of(record, record.lines);
       for (uint32_t block = 0; block < lines.size(); ++block) {
@@ -283,7 +308,7 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
              .lines = {},
              .ran = answers[stack][at].blocks[block],
              .lines_ran = {}});
-        add_lines(lines[block], answer_of_frame(frame, told, answers[stack][at], block),
+        add_lines(lines[block], answer_of_frame(frames, index, told, answers[stack][at], block),
                   frame.blocks.back());
       }
       const auto lost = lines_of(record, record.lost_lines);
