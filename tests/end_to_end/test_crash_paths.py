@@ -330,7 +330,7 @@ class CrashPaths(SamplerCase):
         source = SOURCE_DIR / "tests/programs/csi/cases/loaded_twice.c"
         for release in RELEASES:
             for schema in ("bb.schema", "cc_pt.schema"):
-                flags = (f"--trace={schema}", "-silent", "-O1")
+                flags = (f"--trace={schema}", "-silent", "-O0")
                 library = build(self.path("library.so"), release, *flags, "-shared", "-fPIC", "-DLIBRARY", source)
                 program = build(self.path("program"), release, *flags, source, "-ldl")
                 for words in ((), ("copies",)):
