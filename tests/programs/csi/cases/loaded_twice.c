@@ -3,7 +3,8 @@
 #include <stdio.h>
 
 int run_once(int count) {
-  if (count > 3) puts("large");
+  if (count > 3)
+    puts("large");
   return count;
 }
 #else
