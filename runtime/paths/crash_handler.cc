@@ -185,7 +185,8 @@ const char* chosen_name() {
   return wanted && &telltale_spooled_paths_v1 != nullptr ? telltale_spooled_paths_v1() : nullptr;
 }
 
-__attribute__((constructor)) void begin() {
+// Before the program's own constructors, which may crash.
+__attribute__((constructor(101))) void begin() {
 #if defined(__x86_64__)
   const char* const name = chosen_name();
   if (name == nullptr || *name == 0 || !take_pattern(name) || !prepare_core_writer()) return;

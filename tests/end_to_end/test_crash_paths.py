@@ -325,6 +325,14 @@ class CrashPaths(SamplerCase):
                         coverage = json.loads(run(TELLTALE, "coverage", source, "--json").stdout)
                         self.assertEqual({each["function"]: each["ran"] for each in coverage["functions"]}, {"fail_at": "yes", "main": "yes"})
 
+    def test_a_crash_before_main(self):
+        source = SOURCE_DIR / "tests/programs/csi/cases/crash_before_main.cc"
+        for release in RELEASES:
+            program = build(self.path("program"), release, "--trace=pt.schema", "-silent", "-O0", source, cxx=True)
+            self.assertEqual(self.crash("", program).returncode, -signal.SIGABRT)
+            frame = traced_frames(paths(self.file, "--program", program))[0]
+            self.assertEqual((frame["function"], frame["line"]), ("choose(int)", line("std::abort();", source)))
+
     def test_libraries_that_are_loaded_twice(self):
         """A library that was unloaded has lost its flags: it may have run. Each copy that dlmopen() loads has flags of its own."""
         source = SOURCE_DIR / "tests/programs/csi/cases/loaded_twice.c"

@@ -158,7 +158,7 @@ class MonoRecording::Builder {
         }
       }
       recording_.streams_.push_back({.thread = thread,
-                                     .thread_name = std::move(own.name),
+                                     .thread_name = joined(own.names),
                                      .shards = stream.shard_starts.size() - 1,
                                      .process = file});
       recording_.buffers_.push_back(std::move(stream));
@@ -168,7 +168,7 @@ class MonoRecording::Builder {
  private:
   struct Thread {
     std::vector<Stream::Place> buffers;
-    std::string name;
+    std::vector<std::string> names;  // of the threads that had its id, in their order
   };
 
   [[nodiscard]] const mono::BufferFrame& frame_of(Stream::Place place) const {
@@ -185,21 +185,33 @@ class MonoRecording::Builder {
       threads_[thread_key(file, index, file.frames.buffers[i])].buffers.push_back({index, i});
   }
 
+  static mono::BufferFrame beginning_of(mono::BufferFrame frame) {
+    constexpr uint64_t kBytes = 512;  // about ten events
+    frame.end = std::min(frame.end, frame.begin + kBytes);
+    return frame;
+  }
+
   // Collects names of threads, and names of methods if the runtime's own thread writes them (since
   // version 13). Older recordings name methods anywhere and are read completely.
   void find_names(File& file, uint32_t index, MonoThreadNames thread_names) {
     const bool anywhere = !file.layout.every_event_has_time;
-    // Threads that name no methods. Threads that call methods are not read further.
+    // Threads that name no methods. Of threads that call methods only the beginnings of further
+    // buffers are read: there a new thread with the same id is named.
     enum class Busy : uint8_t { calling, otherwise };
     std::unordered_map<uint64_t, Busy> busy_threads;
     std::vector<MonoMethods::Found> methods;
     std::vector<const mono::BufferFrame*> of_busy;
     for (const mono::BufferFrame& frame : file.frames.buffers) {
+      NameCollector names;
       if (const auto busy = busy_threads.find(frame.header.thread); busy != busy_threads.end()) {
-        if (busy->second == Busy::otherwise) of_busy.push_back(&frame);
+        if (busy->second == Busy::otherwise) {
+          of_busy.push_back(&frame);
+        } else {
+          file.decode(beginning_of(frame), names);
+          add_thread_names(threads_[thread_key(file, index, frame)], names.thread_names);
+        }
         continue;
       }
-      NameCollector names;
       file.decode(frame, names);
       if (!anywhere && names.calls_seen >= kManyCalls) {
         busy_threads.emplace(frame.header.thread, Busy::calling);
@@ -227,11 +239,17 @@ class MonoRecording::Builder {
   // The system may reuse a thread's id.
   static void add_thread_names(Thread& thread, const std::vector<std::string_view>& names) {
     for (const std::string_view name : names) {
-      if (name.empty() || thread.name == name || thread.name.ends_with(fmt::format(", {}", name)))
-        continue;
-      if (!thread.name.empty()) thread.name += ", ";
-      thread.name += name;
+      if (!name.empty() && (thread.names.empty() || thread.names.back() != name))
+        thread.names.emplace_back(name);
     }
+  }
+
+  static std::string joined(const std::vector<std::string>& names) {
+    constexpr size_t kMost = 4;
+    std::string all;
+    for (size_t i = 0; i < std::min(names.size(), kMost); ++i)
+      all += fmt::format("{}{}", i == 0 ? "" : ", ", names[i]);
+    return names.size() <= kMost ? all : fmt::format("{} and {} more", all, names.size() - kMost);
   }
 
   MonoRecording& recording_;

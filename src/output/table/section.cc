@@ -115,6 +115,9 @@ void write_sections_text(std::span<const Section> sections, BlockWriter& out) {
       if (named.table.rows() == 0) continue;
       if (named.field->title) out.write(fmt::format("  {}\n", *named.field->title));
       named.table.write_text(out, "  ");
+      if (named.table.total() > named.table.rows())
+        out.write(fmt::format("  {} of {} rows; --rows 0 shows all\n", named.table.rows(),
+                              named.table.total()));
     }
   }
 }

@@ -36,6 +36,7 @@ void Table::tell(RowSink& sink) const {
 
 void Table::keep_first(size_t most) {
   if (rows() <= most) return;
+  total_ = total();
   PackedRows kept;
   rows_.for_each(schema_.declared().size(), [&](std::span<const Cell> row) {
     if (kept.size() < most) kept.add(row);

@@ -27,6 +27,9 @@ class Table final : public RowSink {
   void add(std::span<const Cell> row) override;
   void add_row(const std::vector<Cell>& row) { add(row); }
   [[nodiscard]] size_t rows() const { return rows_.size(); }
+  // How many rows there are, if not all of them are here.
+  void set_total(size_t total) { total_ = total; }
+  [[nodiscard]] size_t total() const { return total_ < rows() ? rows() : total_; }
   // Drops all rows but the first `most`.
   void keep_first(size_t most);
   [[nodiscard]] const TableSchema& schema() const { return schema_; }
@@ -43,6 +46,7 @@ class Table final : public RowSink {
  private:
   TableSchema schema_;
   PackedRows rows_;
+  size_t total_ = 0;
 };
 
 }  // namespace telltale

@@ -162,6 +162,7 @@ void make_series(const ReportInput& input, Section& section) {
   RuntimeReadings& in = *input.runtime;
   Table counters(in.by_process(kCourses));
   Table values(in.by_process(kEveryValue));
+  size_t found = 0;  // counters
   for (const CounterValues::Series& one : in.timeline().counters.series()) {
     uint64_t in_window = 0;
     TableCell first;
@@ -169,9 +170,8 @@ void make_series(const ReportInput& input, Section& section) {
     TableCell most;
     TableCell last;
     const int64_t pid = in.stream(one.counter.stream).thread.pid;
-    const bool has_row = counters.rows() < in.shown_rows();
     one.for_each([&](const CounterValues::Value& value) {
-      if (!has_row || !in.in_window(value.time)) return;
+      if (!in.in_window(value.time)) return;
       last = counter_cell(value);
       if (in_window++ == 0) first = least = most = last;
       if (last < least) least = last;
@@ -181,9 +181,12 @@ void make_series(const ReportInput& input, Section& section) {
             {pid, in.since_start(value.time), last, one.counter.section, one.counter.name});
     });
     if (in_window == 0) continue;
-    counters.add_row(
-        {pid, in_window, first, least, most, last, one.counter.section, one.counter.name});
+    ++found;
+    if (counters.rows() < in.shown_rows())
+      counters.add_row(
+          {pid, in_window, first, least, most, last, one.counter.section, one.counter.name});
   }
+  counters.set_total(found);
   section.add("counters", std::move(counters));
   if (in.options().for_programs) section.add("values", std::move(values));
 }

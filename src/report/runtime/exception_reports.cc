@@ -68,6 +68,7 @@ Table throws_table(const TableSchema& schema, const Throws& counts, uint64_t all
   sort_rows(sorted, std::greater(), [](const auto& one) { return one.second; });
   if (sorted.size() > limit) sorted.resize(limit);
   Table table(schema);
+  table.set_total(counts.size());
   for (const auto& [names, count_of] : sorted) {
     const auto& [place, type] = names;
     table.add_row({count_of, static_cast<double>(count_of) / static_cast<double>(all),

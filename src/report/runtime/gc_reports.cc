@@ -97,7 +97,8 @@ void make_gc(const ReportInput& input, Section& section) {
 }
 
 constexpr std::array kPauseGenerations = {
-    number_id("generation", "The oldest generation that was collected."),
+    number_id("generation", "The oldest generation that was collected; none: nothing was.")
+        .or_null(),
     count("pauses", "Pauses."),
     ns("total_ns", "All pauses."),
     ns("p50_ns", "Median.").titled("MEDIAN"),
@@ -111,7 +112,7 @@ constexpr std::array kPauseTimeline = {
     ns("to_stop_ns", "Until all threads stood still.").or_null(),
     ns("stopped_ns", "While all threads stood still.").or_null(),
     ns("to_restart_ns", "Until all threads ran again.").or_null(),
-    number_id("generation", "The oldest generation that was collected."),
+    number_id("generation", "The oldest generation that was collected.").or_null(),
     count("collections", "Collections in the pause."),
     number_id("shutdown", "1: the stop at the end of the program."),
     text("thread", "The thread that stopped the world."),
@@ -147,14 +148,20 @@ constexpr std::array kPausesMembers = {
     rows("timeline", kPauseTimeline, "In order of time.").titled("In order of time"),
 };
 
-Table by_generation(std::map<uint64_t, std::vector<Ticks>> lengths) {
+// The world also stops without a collection, for example to unload a domain.
+std::optional<uint64_t> generation_of(const RuntimeTimeline::Pause& pause) {
+  return pause.collections == 0 ? std::nullopt : std::optional<uint64_t>(pause.generation);
+}
+
+Table by_generation(std::map<std::optional<uint64_t>, std::vector<Ticks>> lengths) {
   Table table(kPauseGenerations);
   for (auto& [generation, values] : lengths) {
     std::ranges::sort(values);
     Ticks total = 0;
     for (const Ticks value : values) total += value;
-    table.add_row({generation, uint64_t{values.size()}, total, percentile(values, 50),
-                   percentile(values, 90), percentile(values, 99), values.back()});
+    table.add_row({generation ? TableCell(*generation) : TableCell(), uint64_t{values.size()},
+                   total, percentile(values, 50), percentile(values, 90), percentile(values, 99),
+                   values.back()});
   }
   return table;
 }
@@ -169,7 +176,7 @@ std::vector<TableCell> timeline_row(const RuntimeReadings& in,
           step(pause.begin, pause.stopped),
           step(pause.stopped, pause.restarting),
           step(pause.restarting, pause.end),
-          uint64_t{pause.generation},
+          generation_of(pause) ? TableCell(*generation_of(pause)) : TableCell(),
           pause.collections,
           uint64_t{pause.shutdown},
           in.thread_name(pause.stream)};
@@ -179,8 +186,9 @@ void make_pauses(const ReportInput& input, Section& section) {
   RuntimeReadings& in = *input.runtime;
   std::vector<Ticks> lengths;
   std::vector<Ticks> to_stop;
-  std::map<uint64_t, std::vector<Ticks>> lengths_by_generation;
+  std::map<std::optional<uint64_t>, std::vector<Ticks>> lengths_by_generation;
   Table timeline(kPauseTimeline);
+  size_t pauses = 0;
   TableCell shutdown;
   bool any_shutdown = false;
   Ticks shutdown_ns = 0;
@@ -193,10 +201,12 @@ void make_pauses(const ReportInput& input, Section& section) {
     } else {
       lengths.push_back(pause.length());
       if (pause.stopped) to_stop.push_back(*pause.stopped - pause.begin);
-      lengths_by_generation[pause.generation].push_back(pause.length());
+      lengths_by_generation[generation_of(pause)].push_back(pause.length());
     }
+    ++pauses;
     if (timeline.rows() != in.shown_rows()) timeline.add_row(timeline_row(in, pause));
   }
+  timeline.set_total(pauses);
   section.add("pauses", uint64_t{lengths.size()});
   if (any_shutdown) section.add("shutdown_ns", shutdown);
   add_percentiles(section, "pause_ns", std::move(lengths));

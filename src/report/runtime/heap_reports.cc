@@ -91,6 +91,7 @@ void make_growth(const ReportInput& input, Section& section) {
   }
   Table types(in.by_process(kAllocatedTypes));
   Table series(in.by_process(kBySeries));
+  types.set_total(growth.size());
   for (const TypeGrowth& type : growth) {
     if (types.rows() == in.shown_rows()) break;
     types.add_row({in.pid(type.process), type.bytes(), type.objects(), type.by_shot.front().bytes,
@@ -142,6 +143,7 @@ constexpr size_t kMaxChain = 64;  // frames of a printed chain
 void add_retained(const RuntimeReadings& in, int64_t pid, const HeapRetention& retention,
                   const FrameNames& names, Table& types) {
   size_t rows = 0;
+  types.set_total(types.total() + retention.types.size());
   for (const HeapRetention::Type& type : retention.types) {
     if (rows++ == in.shown_rows()) break;
     std::string chain;

@@ -110,6 +110,7 @@ Table waits_table(const TableSchema& schema, const std::map<std::string, WaitSum
   sort_rows(sorted, std::greater(), [](const auto* one) { return one->second.total; });
   if (sorted.size() > limit) sorted.resize(limit);
   Table table(schema);
+  table.set_total(sums.size());
   for (const auto* one : sorted) {
     const auto& [name, sum] = *one;
     std::vector<Ticks> lengths = sum.lengths();

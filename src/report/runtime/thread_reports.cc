@@ -66,14 +66,18 @@ void make_timelines(const ReportInput& input, Section& section) {
     return time ? TableCell(*time - start) : TableCell();
   };
   Table table(kTimes);
+  size_t threads = 0;
   for (const auto& [stream, thread] : in.timeline().threads) {
-    if (!in.keeps_thread(stream) || table.rows() == in.shown_rows()) continue;
+    if (!in.keeps_thread(stream)) continue;
+    ++threads;
+    if (table.rows() == in.shown_rows()) continue;
     const EventStream& told = in.stream(stream);
     table.add_row({told.thread.pid, told.thread.tid, told.thread_name, since(thread.started),
                    since(thread.ended), thread.any ? since(thread.first) : TableCell(),
                    thread.any ? since(thread.last) : TableCell(), thread.calls, thread.allocations,
                    thread.allocated_bytes, thread.throws, thread.waits, thread.waited});
   }
+  table.set_total(threads);
   section.add("threads", std::move(table));
 }
 
