@@ -29,6 +29,11 @@ Result<CoreFile> CoreFile::read(Bytes bytes, const std::string& name, ProblemLog
     return std::unexpected(
         Error{Error::Cause::bad_field, name, "ELF header", "not a core file", 16});
   }
+  if (!elf->is_64_bit) {
+    constexpr uint64_t kClass = 4;  // its place
+    return std::unexpected(Error{Error::Cause::unsupported_version, name, "ELF header",
+                                 "core files of 32-bit programs are not read", kClass});
+  }
   CoreFile core;
   core.bytes_ = bytes;
   core.name_ = name;
@@ -112,7 +117,7 @@ void CoreFile::read_notes(const ElfSegment& segment, ProblemLog& problems) {
 
 void CoreFile::read_note(const ElfNote& note) {
   notes_.push_back(note);
-  if (note.name != "CORE" || !elf_.is_64_bit) return;
+  if (note.name != "CORE") return;
   const Cursor in(note.bytes, elf_.order, note.offset);
   switch (note.type) {
     case NT_PRSTATUS:

@@ -55,7 +55,7 @@ class CoreFile {
   // Of little-endian 64-bit machines. Segments beyond the end of `bytes` are cut.
   static CoreFile from_parts(CoreParts parts, Bytes bytes, const std::string& name);
   // Damage goes to `problems`. Errors: those of read_elf_segments; bad_field for an ELF file that
-  // is no core file.
+  // is no core file; unsupported_version for one of a 32-bit program.
   static Result<CoreFile> read(Bytes bytes, const std::string& name, ProblemLog& problems);
   CoreFile(CoreFile&&) = default;
   CoreFile& operator=(CoreFile&&) = default;

@@ -128,6 +128,18 @@ TEST(CoreFile, IsNoOtherElfFile) {
   EXPECT_FALSE(is_core_file(as_bytes(bytes)));
 }
 
+TEST(CoreFile, OfA32BitProgramIsRefused) {
+  std::string bytes(52, '\0');
+  bytes.replace(0, 7,
+                "\x7f"
+                "ELF\x01\x01\x01");
+  bytes[16] = ET_CORE;
+  ProblemLog problems;
+  const Result<CoreFile> core = CoreFile::read(as_bytes(bytes), "core", problems);
+  ASSERT_FALSE(core);
+  EXPECT_EQ(core.error().cause, Error::Cause::unsupported_version);
+}
+
 // Segments with the same notes would multiply them.
 TEST(CoreFile, NotesOfOverlappingSegmentsAreReadOnce) {
   std::string bytes = sample();

@@ -87,6 +87,13 @@ class Reader {
           kThreadList, kException, kMemoryList, kMemory64List}) {
       if (const MinidumpStream* stream = find(type)) read_stream(*stream);
     }
+    if (dump_.parts.machine == 0) {
+      problems_.add(
+          {Problem::Kind::oddity, 0, name_, "minidump header",
+           "no SystemInfo stream names a processor that telltale knows: no program can be "
+           "used, and no registers are read",
+           0});
+    }
     return std::move(dump_);
   }
 
@@ -363,7 +370,8 @@ class Reader {
     if (code <= kMostSignal) dump_.parts.signal = static_cast<int>(code);
     auto& threads = dump_.parts.threads;
     const auto thread = std::ranges::find(threads, tid, &CoreThread::tid);
-    if (thread == threads.end()) return;
+    if (thread == threads.end())
+      return damage(in.offset(), "exception", fmt::format("its thread {} is not in the list", tid));
     read_context(context, *thread);
     std::rotate(threads.begin(), thread, thread + 1);
   }
@@ -394,6 +402,9 @@ class Reader {
     constexpr uint64_t kEntry = 16;
     const auto count = in.read<uint64_t>("NumberOfMemoryRanges");
     auto offset = in.read<uint64_t>("BaseRva");
+    if (count > in.left() / kEntry)
+      damage(in.offset(), "Memory64List",
+             fmt::format("{} ranges are announced, {} are there", count, in.left() / kEntry));
     for (uint64_t i = 0; i < count && in.left() >= kEntry; ++i) {
       const auto address = in.read<uint64_t>("StartOfMemoryRange");
       const auto size = in.read<uint64_t>("DataSize");

@@ -132,7 +132,8 @@ TEST(Minidump, DamageIsPlaced) {
   builder.stream(3, std::string("\x02\0\0\0", 4) + std::string(48, '\0'));
   ProblemLog problems;
   ASSERT_TRUE(read_dump(builder.build(), problems));
-  ASSERT_EQ(problems.kept().size(), 1U);
+  ASSERT_EQ(problems.kept().size(), 2U);  // and no processor
+  EXPECT_EQ(problems.kept()[1].kind, Problem::Kind::oddity);
   EXPECT_EQ(problems.kept()[0].record, "ThreadListStream");
   EXPECT_EQ(problems.kept()[0].offset, 32U + 4 + 48);
   ProblemLog unused;
@@ -141,6 +142,26 @@ TEST(Minidump, DamageIsPlaced) {
   const Result<Minidump> version = read_dump(other, unused);
   ASSERT_FALSE(version);
   EXPECT_EQ(version.error().cause, Error::Cause::unsupported_version);
+}
+
+TEST(Minidump, WhatIsAnnouncedAndMissingIsAProblem) {
+  const auto number = [](uint64_t value, size_t bytes) {
+    std::string text;
+    for (size_t i = 0; i < bytes; ++i) text += static_cast<char>(value >> 8 * i);
+    return text;
+  };
+  // Memory64List: 3 ranges, of which one is there; Exception: of a thread that is not listed.
+  MinidumpBuilder builder;
+  builder.stream(9, number(3, 8) + number(0, 8) + number(0x1000, 8) + number(4, 8));
+  builder.stream(6, number(7, 4) + std::string(4 + 4 + 148, '\0') + number(0, 8));
+  ProblemLog problems;
+  ASSERT_TRUE(read_dump(builder.build(), problems));
+  std::string all;
+  for (const Problem& problem : problems.kept())
+    all += problem.record + ": " + problem.message + "\n";
+  EXPECT_NE(all.find("Memory64List: 3 ranges are announced, 1 are there\n"), std::string::npos)
+      << all;
+  EXPECT_NE(all.find("exception: its thread 7 is not in the list\n"), std::string::npos) << all;
 }
 
 }  // namespace
