@@ -133,9 +133,9 @@ TEST(Minidump, DamageIsPlaced) {
   ProblemLog problems;
   ASSERT_TRUE(read_dump(builder.build(), problems));
   ASSERT_EQ(problems.kept().size(), 2U);  // and no processor
-  EXPECT_EQ(problems.kept()[1].kind, Problem::Kind::oddity);
-  EXPECT_EQ(problems.kept()[0].record, "ThreadListStream");
-  EXPECT_EQ(problems.kept()[0].offset, 32U + 4 + 48);
+  EXPECT_EQ(problems.kept()[0].kind, Problem::Kind::oddity);
+  EXPECT_EQ(problems.kept()[1].record, "ThreadListStream");
+  EXPECT_EQ(problems.kept()[1].offset, 32U + 4 + 48);
   ProblemLog unused;
   std::string other = builder.build();
   other[4] = 0;
