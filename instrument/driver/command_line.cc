@@ -226,6 +226,8 @@ std::string target_of(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i].starts_with("--target=")) target = words[i].substr(9);
     if (words[i] == "-target" && i + 1 < words.size()) target = words[i + 1];
+    if (words[i] == "-m32" || words[i] == "-mx32") target = "i386";
+    if (words[i] == "-m64" && target == "i386") target = TELLTALE_HOST_PROCESSOR;
   }
   return target;
 }

@@ -35,6 +35,21 @@ TEST(CommandLine, LanguageHoldsForFilesBehindIt) {
   EXPECT_TRUE(links_runtime({"-x", "c++-header", "shapes", "-x", "none", "user.cc"}));
 }
 
+// It is built for this machine.
+TEST(CommandLine, OtherMachinesGetNoCrashHandler) {
+  const auto links_handler = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"--trace=pt.schema", "user.c"};
+    words.insert(words.end(), more.begin(), more.end());
+    const CommandLine line = rewrite(words, {"clang-19", "/plugin.so", "/library", 19});
+    return std::ranges::find(line.arguments, "/library/libtelltale_paths.a") !=
+           line.arguments.end();
+  };
+  EXPECT_TRUE(links_handler({}));
+  EXPECT_TRUE(links_handler({"-m32", "-m64"}));
+  EXPECT_FALSE(links_handler({"-m32"}));
+  EXPECT_FALSE(links_handler({"--target=riscv64-linux-gnu"}));
+}
+
 std::size_t warnings_of(const std::vector<std::string>& words) {
   return rewrite(words, {"clang-19", "/plugin.so", "/library", 19}).warnings.size();
 }
