@@ -58,6 +58,15 @@ class PathPages(SamplerCase):
         self.assertRegex(answers[4][0], "^step 2 of ")
         self.assertEqual(answers[5], "2 completed paths, all since the call")
 
+    def test_what_follows_the_place_of_a_crash_is_no_step(self):
+        source = SOURCE_DIR / "tests/programs/csi/cases/after_the_end.c"
+        program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O1", source)
+        run(program, env={"TELLTALE_PATHS": str(self.path("core"))}, cwd=self.folder)
+        page = self.page("paths", "--program", program)
+        last = ("eval", "[document.querySelector('output.step').value, document.querySelector('.source-line.chosen code').textContent.trim()]")
+        answers = [answer for answer in self.drive(page, ("press", "End"), last) if answer is not None]
+        self.assertEqual(answers[-1], ["step 4 of 4", "*place = number;  /* ran */"])
+
     def test_coverage(self):
         program = self.crash("bb.schema", "-csi-opt=0")
         for words in (("--html",), ("--to", "html")):

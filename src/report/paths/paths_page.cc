@@ -119,11 +119,16 @@ class StepsWriter {
     std::vector<Step> steps;
     size_t here = 0;  // number of a step, from 1
     bool left_out_system_headers = false;
+    std::vector<PathGraph::Place> not_yet;  // after the place where it stopped
     const auto add = [&](size_t path, std::span<const uint32_t> blocks, bool stopped) {
       const ShownPlaces shown =
           shown_places(frame, *decoded.graph, blocks, stopped, view_.system_headers);
       left_out_system_headers = left_out_system_headers || shown.left_out_system_headers;
       for (const ShownPlaces::Shown& one : shown.places) {
+        if (one.not_yet) {
+          not_yet.push_back(one.place);
+          continue;
+        }
         steps.push_back({path, one.place});
         if (one.here) here = steps.size();
       }
@@ -144,7 +149,10 @@ class StepsWriter {
       write_step(frame, *decoded.graph, step);
     json_.end_array();
     write_times(std::span(history.completed).first(completed));
-    write_rest(frame, decoded);
+    std::erase_if(not_yet, [&](const PathGraph::Place& place) {
+      return std::ranges::find(steps, place, &Step::place) != steps.end();
+    });
+    write_rest(frame, decoded, not_yet);
     end_frame();
   }
 
@@ -170,8 +178,10 @@ class StepsWriter {
     json_.end_array();
   }
 
-  // Lines that did not run in this call, or may have before the oldest known path.
-  void write_rest(const FramePaths& frame, const Decoded& decoded) {
+  // Lines that did not run in this call, or may have: before the oldest known path, or in the block
+  // in which it stopped.
+  void write_rest(const FramePaths& frame, const Decoded& decoded,
+                  std::span<const PathGraph::Place> not_yet) {
     const PathGraph& graph = *decoded.graph;
     const std::vector<Ran> ran = blocks_ran(frame, decoded);
     SourceLinesRan lines;
@@ -184,6 +194,9 @@ class StepsWriter {
         if (!is_new) known->second = any_of(known->second, its);
       }
     }
+    for (const PathGraph::Place& place : not_yet)
+      lines[{sources_.use(file_of(frame, graph, place), frame.directory, place.line), place.line}] =
+          Ran::maybe;
     write_lines("not_run", Ran::no, lines);
     write_lines("maybe", Ran::maybe, lines);
   }
