@@ -16,6 +16,7 @@
 #include "formats/csi/wire.h"
 #include "path_tracing/flow_graph.h"
 #include "path_tracing/source_lines.h"
+#include "path_tracing/source_pieces.h"
 
 namespace telltale::instrument {
 namespace {

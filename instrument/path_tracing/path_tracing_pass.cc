@@ -21,6 +21,7 @@
 #include "path_tracing/path_metadata.h"
 #include "path_tracing/separate_returns.h"
 #include "path_tracing/source_lines.h"
+#include "path_tracing/source_pieces.h"
 #include "path_tracing/variants.h"
 
 namespace telltale::instrument {

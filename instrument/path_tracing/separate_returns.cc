@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "path_tracing/source_lines.h"
+#include "path_tracing/source_pieces.h"
 
 namespace telltale::instrument {
 namespace {

@@ -19,189 +19,16 @@
 #include <utility>
 
 #include "path_tracing/data_steps.h"
+#include "path_tracing/path_scopes.h"
+#include "path_tracing/source_pieces.h"
 
 namespace telltale::instrument {
 namespace {
 
-// Tells markers from the probes of -fpseudo-probe-for-profiling, which have hashes of names there.
-constexpr std::uint64_t kMarkerGroup = 0x74656C6C6C696E65;
 constexpr const char* kLines = "telltale.lines";
 constexpr const char* kLinesBefore = "telltale.lines.before";
 constexpr const char* kLinesLost = "telltale.lines.lost";
 constexpr const char* kFunctionsGone = "telltale.functions.gone";
-
-using Locations = std::vector<llvm::DILocation*>;
-
-// Code that runs from its beginning to its end, if no call in its last instruction prevents it.
-struct Piece {
-  Locations locations = {};
-  std::uint64_t dominator;  // of the same function; `kNone`: none, or not known
-  // What runs next; `kNone`: the function ends, or may.
-  llvm::SmallVector<std::uint64_t, 2> next = {};
-  bool is_first = false;  // of its function
-  // Whether anything but local variables shows that it ran. The call at its end apart.
-  bool has_effects = false;
-  bool ends_with_call = false;
-  bool call_has_effects = false;                 // as far as the call itself tells
-  const llvm::DISubprogram* callee = nullptr;    // of this module; null: another, or unknown
-  const llvm::DILocation* call_place = nullptr;  // of a call of `callee`
-};
-constexpr std::uint64_t kNone = ~std::uint64_t{0};
-
-// By the number in the markers; of one module.
-std::vector<Piece>& pieces() {
-  static std::vector<Piece> the_pieces;
-  return the_pieces;
-}
-
-// The first piece of each function, and the one after its last.
-using PieceRange = std::pair<std::uint64_t, std::uint64_t>;
-llvm::DenseMap<const llvm::DISubprogram*, PieceRange>& ranges() {
-  static llvm::DenseMap<const llvm::DISubprogram*, PieceRange> the_ranges;
-  return the_ranges;
-}
-
-bool is_local_variable(const llvm::Value* pointer) {
-  return llvm::isa<llvm::AllocaInst>(pointer->stripInBoundsConstantOffsets());
-}
-
-// Whether anything but local variables shows that the instruction ran. Not of calls.
-bool has_effects(const llvm::Instruction& instruction) {
-  if (as_call(instruction) != nullptr || is_only_a_note(instruction)) return false;
-  if (const auto* const store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
-    return !store->isSimple() || !is_local_variable(store->getPointerOperand());
-  return instruction.mayHaveSideEffects();
-}
-
-bool may_have_effects(const llvm::CallBase& call) {
-  return !(call.onlyReadsMemory() && call.doesNotThrow() &&
-           call.hasFnAttr(llvm::Attribute::WillReturn));
-}
-
-bool is_code(const llvm::Instruction& instruction) {
-  return !is_unconditional_branch(instruction) && !instruction.isLifetimeStartOrEnd() &&
-         !is_line_marker(instruction);
-}
-
-// The place of an instruction that is code; null: none.
-llvm::DILocation* place_in_source(const llvm::Instruction& instruction) {
-  llvm::DILocation* const location = instruction.getDebugLoc().get();
-  const bool has_line = location != nullptr && location->getLine() != 0;
-  return has_line && is_code(instruction) ? location : nullptr;
-}
-
-// Whether what follows may not run, although the instruction does.
-bool ends_piece(const llvm::Instruction& instruction) {
-  const llvm::CallBase* const call = as_call(instruction);
-  if (call == nullptr) return false;
-  const llvm::Function* const callee = call->getCalledFunction();
-  // Marks of the Sampler's sites become code that goes on.
-  return callee == nullptr || !(callee->getName().starts_with("telltale.") ||
-                                callee->getName().starts_with("__telltale_"));
-}
-
-// Inserts a marker before the piece. Returns its number.
-std::uint64_t insert_marker(llvm::Instruction& before, Piece piece) {
-  const std::uint64_t number = pieces().size();
-  llvm::IRBuilder<> builder(&before);
-  builder.SetCurrentDebugLocation(piece.locations.empty() ? nullptr : piece.locations.front());
-  builder.CreateIntrinsic(builder.getVoidTy(), llvm::Intrinsic::pseudoprobe,
-                          {builder.getInt64(kMarkerGroup), builder.getInt64(number),
-                           builder.getInt32(0), builder.getInt64(~std::uint64_t{0})});
-  pieces().push_back(std::move(piece));
-  return number;
-}
-
-class FunctionMarker {
- public:
-  explicit FunctionMarker(llvm::Function& function) : function_(function) {}
-
-  void run() {
-    const std::uint64_t first = pieces().size();
-    // What dominates code of a coroutine may have run in an earlier activation.
-    const bool knows_dominators = !function_.isPresplitCoroutine();
-    const llvm::DominatorTree dominators(function_);
-    for (const llvm::DomTreeNode* const node : llvm::depth_first(dominators.getRootNode())) {
-      const llvm::DomTreeNode* const parent = node->getIDom();
-      const std::uint64_t dominator =
-          parent == nullptr ? kNone : last_piece_.at(parent->getBlock());
-      const std::uint64_t last = mark(*node->getBlock(), dominator);
-      last_piece_[node->getBlock()] = knows_dominators ? last : kNone;
-    }
-    if (first != pieces().size()) pieces()[first].is_first = true;
-    if (const llvm::DISubprogram* const subprogram = function_.getSubprogram())
-      ranges()[subprogram] = {first, pieces().size()};
-    for (const auto& [block, piece] : ends_) add_next(*block, piece);
-  }
-
- private:
-  // Returns the last piece of the block; `dominator` if it has none. A piece gets a marker even if
-  // it has no lines: code must not depend on whether there is debug information.
-  std::uint64_t mark(llvm::BasicBlock& block, std::uint64_t dominator) {
-    if (block.getFirstInsertionPt() == block.end()) return dominator;
-    llvm::Instruction* at = &*block.getFirstInsertionPt();
-    while (llvm::isa<llvm::AllocaInst>(at)) at = at->getNextNode();
-    llvm::Instruction* first = nullptr;  // of the piece's code
-    Piece piece{.dominator = dominator};
-    std::uint64_t last = kNone;  // of this block
-    for (; at != nullptr; at = at->getNextNode()) {
-      if (first == nullptr && is_code(*at)) first = at;
-      piece.has_effects = piece.has_effects || has_effects(*at);
-      llvm::DILocation* const location = place_in_source(*at);
-      if (location != nullptr && (piece.locations.empty() || piece.locations.back() != location))
-        piece.locations.push_back(location);
-      if (first == nullptr || !(at->isTerminator() || ends_piece(*at))) continue;
-      if (const llvm::CallBase* const call = as_call(*at)) note_call(*call, piece);
-      const auto* const call = llvm::dyn_cast<llvm::CallInst>(at);
-      const std::uint64_t number = insert_marker(*first, std::move(piece));
-      if (last == kNone) first_piece_[&block] = number;
-      if (last != kNone) pieces()[last].next.push_back(number);
-      last = number;
-      // Nothing may be between such a call and the return.
-      if (call != nullptr && call->isMustTailCall()) break;
-      first = nullptr;
-      piece = Piece{.dominator = number};
-    }
-    if (last == kNone) return dominator;
-    ends_.emplace_back(&block, last);
-    return last;
-  }
-
-  static void note_call(const llvm::CallBase& call, Piece& piece) {
-    piece.ends_with_call = true;
-    piece.call_has_effects = may_have_effects(call);
-    const llvm::Function* const callee = call.getCalledFunction();
-    if (callee == nullptr || callee->getSubprogram() == nullptr || !call.getDebugLoc()) return;
-    piece.callee = callee->getSubprogram();
-    piece.call_place = call.getDebugLoc().get();
-  }
-
-  void add_next(const llvm::BasicBlock& block, std::uint64_t piece) const {
-    llvm::SmallVector<std::uint64_t, 2> next;
-    if (llvm::succ_empty(&block)) next.push_back(kNone);
-    for (const llvm::BasicBlock* const successor : llvm::successors(&block)) {
-      const std::uint64_t number = first_piece_from(successor);
-      if (!llvm::is_contained(next, number)) next.push_back(number);
-    }
-    pieces()[piece].next = std::move(next);
-  }
-
-  // Blocks without pieces only lead to others.
-  [[nodiscard]] std::uint64_t first_piece_from(const llvm::BasicBlock* block) const {
-    llvm::SmallPtrSet<const llvm::BasicBlock*, 8> seen;
-    while (block != nullptr && seen.insert(block).second) {
-      const auto found = first_piece_.find(block);
-      if (found != first_piece_.end()) return found->second;
-      block = block->getSingleSuccessor();
-    }
-    return kNone;
-  }
-
-  llvm::Function& function_;
-  llvm::DenseMap<const llvm::BasicBlock*, std::uint64_t> first_piece_;
-  llvm::DenseMap<const llvm::BasicBlock*, std::uint64_t> last_piece_;  // or of its dominator
-  std::vector<std::pair<const llvm::BasicBlock*, std::uint64_t>> ends_;
-};
 
 SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation* call,
                        unsigned calls = 0) {
@@ -304,7 +131,7 @@ class Collector {
   // Up to the first one that a block has which dominates this one: that block has those before.
   void add_pieces_before(const PieceHere& piece, const llvm::BasicBlock& block, unsigned calls,
                          std::vector<SourceLine>& lines) const {
-    for (std::uint64_t number = pieces()[piece.first].dominator; number != kNone;
+    for (std::uint64_t number = pieces()[piece.first].dominator; number != kNoPiece;
          number = pieces()[number].dominator) {
       const PieceHere earlier(number, piece.second);
       const auto found = blocks_.find(earlier);
@@ -346,7 +173,7 @@ class Collector {
   void find_removed(const PieceHere& piece, llvm::ArrayRef<std::uint64_t> after,
                     llvm::DenseSet<PieceHere>& lost) const {
     for (const std::uint64_t side : pieces()[piece.first].next) {
-      if (side == kNone || side == piece.first || llvm::is_contained(after, side)) continue;
+      if (side == kNoPiece || side == piece.first || llvm::is_contained(after, side)) continue;
       for (const std::uint64_t number : removable_side(side, piece.first, after))
         lost.insert({number, piece.second});
     }
@@ -359,7 +186,7 @@ class Collector {
     constexpr std::size_t kMostPieces = 64;
     llvm::SmallVector<std::uint64_t, 16> side{first};
     for (std::size_t i = 0; i < side.size(); ++i) {
-      if (side[i] == kNone || side.size() > kMostPieces || !is_removable(pieces()[side[i]]))
+      if (side[i] == kNoPiece || side.size() > kMostPieces || !is_removable(pieces()[side[i]]))
         return {};
       for (const std::uint64_t next : pieces()[side[i]].next) {
         if (next != branch && !llvm::is_contained(after, next) && !llvm::is_contained(side, next))
@@ -390,8 +217,8 @@ class Collector {
   [[nodiscard]] bool repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps,
                              llvm::SmallDenseSet<std::uint64_t>& seen,
                              llvm::SmallDenseSet<std::uint64_t>& in_loop) const {
-    if (at == kNone || !is_removable(pieces()[at]) || !seen.insert(at).second || steps == 0)
-      return at != kNone && in_loop.contains(at);
+    if (at == kNoPiece || !is_removable(pieces()[at]) || !seen.insert(at).second || steps == 0)
+      return at != kNoPiece && in_loop.contains(at);
     --steps;
     bool found = false;
     for (const std::uint64_t next : pieces()[at].next)
@@ -419,8 +246,8 @@ class Collector {
   // code.
   static bool has_few_pieces(const llvm::DISubprogram* function) {
     constexpr std::uint64_t kFew = 4;
-    const auto range = ranges().find(function);
-    return range != ranges().end() && range->second.second - range->second.first <= kFew;
+    const auto range = ranges_of_pieces().find(function);
+    return range != ranges_of_pieces().end() && range->second.second - range->second.first <= kFew;
   }
 
   // Whether the function has a piece that was inlined at the call at the end of this one.
@@ -481,8 +308,8 @@ class Collector {
       const llvm::DISubprogram* const next = pending.pop_back_val();
       if (next == nullptr || llvm::is_contained(all, next)) continue;
       all.push_back(next);
-      const auto range = ranges().find(next);
-      if (range == ranges().end()) continue;
+      const auto range = ranges_of_pieces().find(next);
+      if (range == ranges_of_pieces().end()) continue;
       for (std::uint64_t i = range->second.first; i < range->second.second; ++i)
         pending.push_back(pieces()[i].callee);
     }
@@ -507,7 +334,7 @@ class Collector {
     llvm::SmallVector<const llvm::BasicBlock*, 16> pending{&block};
     while (!pending.empty()) {
       const llvm::BasicBlock* const at = pending.pop_back_val();
-      if (llvm::succ_empty(at)) found.push_back(kNone);
+      if (llvm::succ_empty(at)) found.push_back(kNoPiece);
       for (const llvm::BasicBlock* const successor : llvm::successors(at)) {
         if (!seen.insert(successor).second) continue;
         if (seen.size() > kMostBlocks) return {};
@@ -520,14 +347,14 @@ class Collector {
           // The function has returned, or may have been called again.
           const bool has_ended =
               next->second != call || (call != nullptr && pieces()[next->first].is_first);
-          found.push_back(has_ended ? kNone : next->first);
+          found.push_back(has_ended ? kNoPiece : next->first);
         }
       }
     }
     return found;
   }
 
-  // Adds the pieces that were between two pieces of a copy of a function; `kNone`: its end.
+  // Adds the pieces that were between two pieces of a copy of a function; `kNoPiece`: its end.
   void find_lost(std::uint64_t from, std::uint64_t to, const llvm::DILocation* call,
                  llvm::DenseSet<PieceHere>& lost) const {
     if (llvm::is_contained(pieces()[from].next, to)) return;
@@ -545,7 +372,7 @@ class Collector {
     llvm::SmallVector<std::uint64_t, 16> reached{from};  // in the order in which they were found
     for (std::size_t i = 0; i < reached.size() && reached.size() < kMostPieces; ++i) {
       for (const std::uint64_t next : pieces()[reached[i]].next) {
-        if (next != kNone && next != to && is_removable(pieces()[next]) &&
+        if (next != kNoPiece && next != to && is_removable(pieces()[next]) &&
             !llvm::is_contained(reached, next))
           reached.push_back(next);
       }
@@ -556,7 +383,7 @@ class Collector {
       is_new = false;
       for (const std::uint64_t number : llvm::reverse(reached)) {
         const bool leads = llvm::any_of(pieces()[number].next, [&](std::uint64_t next) {
-          return next != kNone ? leading.contains(next) : to == kNone;
+          return next != kNoPiece ? leading.contains(next) : to == kNoPiece;
         });
         if (leads && leading.insert(number).second) is_new = true;
       }
@@ -572,7 +399,7 @@ class Collector {
     bool is_found = false;
     if (depth == 0) return false;
     for (const std::uint64_t next : pieces()[at].next) {
-      if (next == kNone || steps == 0) continue;
+      if (next == kNoPiece || steps == 0) continue;
       --steps;
       if (!is_between(next, to, call, depth - 1, steps, lost)) continue;
       lost.insert({next, call});
@@ -628,26 +455,6 @@ std::vector<SourceLine> lines_in(const llvm::MDNode* list) {
 
 }  // namespace
 
-bool is_unconditional_branch(const llvm::Instruction& instruction) {
-  const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(&instruction);
-  return branch != nullptr && branch->isUnconditional();
-}
-
-bool is_line_marker(const llvm::Instruction& instruction) {
-  const auto* const probe = llvm::dyn_cast<llvm::PseudoProbeInst>(&instruction);
-  return probe != nullptr && probe->getFuncGuid()->getZExtValue() == kMarkerGroup;
-}
-
-void mark_source_lines(llvm::Module& module, bool only_coroutines) {
-  pieces().clear();
-  ranges().clear();
-  for (llvm::Function& function : module) {
-    if (!function.isDeclaration() && !function.hasFnAttribute(llvm::Attribute::Naked) &&
-        (!only_coroutines || function.isPresplitCoroutine()))
-      FunctionMarker(function).run();
-  }
-}
-
 void collect_source_lines(llvm::Function& function) { Collector(function).run(); }
 
 std::vector<SourceLine> source_lines(const llvm::BasicBlock& block) {
@@ -693,7 +500,7 @@ void remove_source_lines(llvm::Module& module) {
     }
   }
   pieces().clear();
-  ranges().clear();
+  ranges_of_pieces().clear();
 }
 
 }  // namespace telltale::instrument

@@ -21,10 +21,6 @@ struct SourceLine {
   unsigned calls = 0;            // how many of the block's calls come before
 };
 
-// Before optimisation: inserts the markers. `only_coroutines`: nothing is optimised, but coroutines
-// are split, which moves code that prepares their variables to the front; only they get markers.
-void mark_source_lines(llvm::Module& module, bool only_coroutines);
-
 // After optimisation: replaces the function's markers by lists of lines. A block that is copied
 // keeps its lists, blocks that are merged do not.
 void collect_source_lines(llvm::Function& function);
@@ -45,10 +41,6 @@ std::vector<SourceLine> lines_lost_after(const llvm::BasicBlock& block);
 // Functions of the module that may have run when the block did, although neither a call of them nor
 // a line is left: the optimiser removed the call, or what it inlined there.
 std::vector<const llvm::DISubprogram*> functions_gone(const llvm::BasicBlock& block);
-
-// Such a branch computes nothing: its line, that of `break`, `else` and the like, is not listed.
-bool is_unconditional_branch(const llvm::Instruction& instruction);
-bool is_line_marker(const llvm::Instruction& instruction);
 
 // Removes markers and lists: code generation needs neither.
 void remove_source_lines(llvm::Module& module);

@@ -116,6 +116,23 @@ class ReliabilityTest(unittest.TestCase):
         print(f"100 kills: {len(stored)} reports, {sum(len(client.acknowledged) for client in clients)} acknowledged")
         self.assertGreater(len(stored), 1000)
 
+    def test_C1_a_fold_does_not_keep_a_killed_servers_sockets(self):
+        """Otherwise nothing could listen at the server's address until the fold has ended."""
+        server = Server(self.store, fold_seconds=1)
+        self.assertEqual(server.post("before-the-fold")[0], 200)
+        deadline = time.monotonic() + 60
+        folds = []
+        while not folds and time.monotonic() < deadline:
+            children = pathlib.Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
+            folds = [int(child) for child in children if b"\0fold\0" in pathlib.Path(f"/proc/{child}/cmdline").read_bytes()]
+        os.kill(folds[0], signal.SIGSTOP)  # as a slow disk would
+        try:
+            server.kill()
+            with Server(self.store, listen=f"127.0.0.1:{server.port}") as again:
+                self.assertEqual(again.post("after-the-fold")[0], 200)
+        finally:
+            os.kill(folds[0], signal.SIGCONT)
+
     def test_C2_nothing_is_acknowledged_before_it_is_synced(self):
         trace = self.folder / "trace"
         wrapper = ["strace", "-f", "-y", "-s", "4000", "-e", "trace=write,writev,sendmsg,sendto,fdatasync,fsync,openat", "-o", trace]

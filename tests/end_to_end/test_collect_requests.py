@@ -19,6 +19,11 @@ from collect_server import TELLTALE, Server, headers, report, sites, stored_in_l
 
 
 class ReliabilityOfRequestsTest(CollectCase):
+    def test_a_signal_of_0_is_none(self):
+        with Server(self.store) as server:
+            self.assertEqual(server.post("no-signal-00", telltale_signal="0", telltale_status="0")[0], 200)
+        self.assertEqual([(row["label"], row["signal"]) for row in stored_in_log(self.store)], [("passed", "")])
+
     def test_C5_sizes(self):
         with Server(self.store, "--max-body-bytes", 10000) as server:
             self.assertEqual(server.post("id-000001", report() + b"\n" * 9000)[0], 200)

@@ -57,7 +57,9 @@ class HostilePages(unittest.TestCase):
                 self.assertLess(flame["drawn"], 5000)
                 self.assertLess(flame["visited"], 200_000)
         first = costs[0]
-        print(f"{self.id().rpartition('.')[2]}: page {page.stat().st_size / MIB:.1f} MiB, first paint {first['firstPaintMs']:.0f} ms, "
+        # On a busy machine the first paint may come after the first answer.
+        paint = "later" if first["firstPaintMs"] is None else f"{first['firstPaintMs']:.0f} ms"
+        print(f"{self.id().rpartition('.')[2]}: page {page.stat().st_size / MIB:.1f} MiB, first paint {paint}, "
               f"heap {max(cost['heap'] for cost in costs) // MIB} MiB, tab {max(cost['tab'] for cost in costs) // MIB} MiB", file=sys.stderr)
         return first
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -220,6 +221,9 @@ class Service {
       // Only functions that are safe between fork and exec.
       ::setpriority(PRIO_PROCESS, 0, 10);
       ::dup2(complaints, STDERR_FILENO);
+      // It must not keep the server's sockets: a server that is started again listens on them.
+      constexpr unsigned kCloseOnExec = 4;  // CLOSE_RANGE_CLOEXEC
+      ::syscall(SYS_close_range, STDERR_FILENO + 1, ~0U, kCloseOnExec);
       ::execv(telltale_.c_str(), arguments.data());
       ::_exit(127);
     }

@@ -174,6 +174,7 @@ std::expected<StoredReport, HttpResponse> read_report_head(const HttpRequest& re
   report.id = in.name("Telltale-Report-Id", is_report_id);
   report.status = in.number<int>("Telltale-Status");
   report.signal = in.text("Telltale-Signal");
+  if (report.signal == "0") report.signal.clear();  // none
   if (!is_signal(report.signal)) in.complain("Telltale-Signal", "is not a signal");
   report.seconds = in.number<double>("Telltale-Seconds");
   if (report.seconds && !(std::isfinite(*report.seconds) && *report.seconds >= 0))

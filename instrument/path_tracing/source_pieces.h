@@ -1,0 +1,53 @@
+// Source code as pieces that run as a whole, marked before optimisation so that it can be told
+// afterwards which of them run in a block (docs/design/path-tracing.md, "Lines of optimised code").
+#pragma once
+
+#include <llvm/ADT/DenseMap.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Instruction.h>
+#include <llvm/IR/Module.h>
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+namespace telltale::instrument {
+
+// Tells markers from the probes of -fpseudo-probe-for-profiling, which have hashes of names there.
+inline constexpr std::uint64_t kMarkerGroup = 0x74656C6C6C696E65;
+inline constexpr std::uint64_t kNoPiece = ~std::uint64_t{0};
+
+// Code that runs from its beginning to its end, if no call in its last instruction prevents it.
+struct Piece {
+  std::vector<llvm::DILocation*> locations = {};
+  std::uint64_t dominator;  // of the same function; `kNoPiece`: none, or not known
+  // What runs next; `kNoPiece`: the function ends, or may.
+  llvm::SmallVector<std::uint64_t, 2> next = {};
+  bool is_first = false;  // of its function
+  // Whether anything but local variables shows that it ran. The call at its end apart.
+  bool has_effects = false;
+  bool ends_with_call = false;
+  bool call_has_effects = false;                 // as far as the call itself tells
+  const llvm::DISubprogram* callee = nullptr;    // of this module; null: another, or unknown
+  const llvm::DILocation* call_place = nullptr;  // of a call of `callee`
+};
+
+// By the number in the markers; of one module.
+std::vector<Piece>& pieces();
+// The first piece of each function, and the one after its last.
+using PieceRange = std::pair<std::uint64_t, std::uint64_t>;
+llvm::DenseMap<const llvm::DISubprogram*, PieceRange>& ranges_of_pieces();
+
+// Before optimisation: inserts the markers. `only_coroutines`: nothing is optimised, but coroutines
+// are split, which moves code that prepares their variables to the front; only they get markers.
+void mark_source_lines(llvm::Module& module, bool only_coroutines);
+
+// Such a branch computes nothing: its line, that of `break`, `else` and the like, is not listed.
+bool is_unconditional_branch(const llvm::Instruction& instruction);
+bool is_line_marker(const llvm::Instruction& instruction);
+
+// The place of an instruction that is code; null: none.
+llvm::DILocation* place_in_source(const llvm::Instruction& instruction);
+
+}  // namespace telltale::instrument
