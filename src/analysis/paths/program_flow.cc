@@ -146,14 +146,20 @@ class CertainBlocks {
 
   void conclude_end(uint32_t function, uint32_t block) {
     const ProgramFlow::Block& of = flow_.functions[function].blocks[block];
-    // The last call may have been left otherwise.
-    const bool has_last = of.may_resume && !of.calls.empty();
-    conclude_calls(function, block, of.calls.size() - (has_last ? 1 : 0));
-    if (has_last) called(of.calls.back());
+    const bool is_uncertain = !of.calls.empty() && may_have_resumed(function, of);
+    conclude_calls(function, block, of.calls.size() - (is_uncertain ? 1 : 0));
+    if (is_uncertain) called(of.calls.back());
     std::vector<uint32_t> next;
     std::ranges::copy_if(of.successors, std::back_inserter(next),
                          [&](uint32_t to) { return possible_.of(function)[to]; });
     if (!next.empty() && !of.returns) enter(function, std::move(next));
+  }
+
+  // Whether control may have gone from the block's last call to another successor than the first.
+  [[nodiscard]] bool may_have_resumed(uint32_t function, const ProgramFlow::Block& block) const {
+    if (!block.may_resume || block.successors.size() < 2) return block.may_resume;
+    return std::any_of(block.successors.begin() + 1, block.successors.end(),
+                       [&](uint32_t to) { return possible_.of(function)[to]; });
   }
 
   // The first calls of the block have returned.

@@ -180,6 +180,18 @@ TEST(ProgramFlow, CallsBehindTheOneThatHasNotReturnedWereNotMade) {
   EXPECT_EQ(ran.functions[4], Answers{kMaybe});
 }
 
+TEST(ProgramFlow, ACallThatWentOnNowhereElseHasReturned) {
+  ProgramFlow flow = two_branches();
+  flow.functions[0].blocks[3] = {.successors = {4, 5}, .calls = {call_of(3)}, .may_resume = true};
+  flow.functions[0].blocks.push_back({.successors = {4}});  // catches
+  ProgramEvidence evidence = evidence_of(flow, {frame_in(4, 0, {}), frame_in(0, 4, 0)});
+  evidence.calls_return = false;
+  EXPECT_EQ(blocks_of_program(flow, evidence).progress[0][3].certainly, 0U);
+  evidence.flags[0].resize(6);
+  evidence.flags[0][5].entered = false;
+  EXPECT_EQ(blocks_of_program(flow, evidence).progress[0][3].certainly, 1U);
+}
+
 TEST(ProgramFlow, AFunctionThatRanWasCalled) {
   const ProgramFlow flow = two_branches();
   ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});
