@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,13 @@ constexpr std::string_view name_of(Ran ran) {
 constexpr Ran any_of(Ran a, Ran b) {
   if (a == Ran::yes || b == Ran::yes) return Ran::yes;
   return a == Ran::no && b == Ran::no ? Ran::no : Ran::maybe;
+}
+
+// Adds what another copy of the code did, for example in another inlined call.
+template <typename Key>
+void add_copy(std::map<Key, Ran>& all, const typename std::map<Key, Ran>::key_type& key, Ran ran) {
+  const auto [known, is_new] = all.try_emplace(key, ran);
+  if (!is_new) known->second = any_of(known->second, ran);
 }
 
 // A function with flags that its activations set. Block 0 is the entry.

@@ -111,18 +111,15 @@ class CoverageReader {
     if (!told.is_known) {
       told.answers = std::move(more);
     } else {
-      add_copy(more, told.answers);
+      join(more, told.answers);
     }
     told.is_known = true;
   }
 
   // Another copy of the same function.
-  static void add_copy(const FlagAnswers& copy, FlagAnswers& told) {
+  static void join(const FlagAnswers& copy, FlagAnswers& told) {
     told.ran = any_of(told.ran, copy.ran);
-    for (const auto& [place, ran] : copy.lines) {
-      const auto [known, is_new] = told.lines.try_emplace(place, ran);
-      if (!is_new) known->second = any_of(known->second, ran);
-    }
+    for (const auto& [place, ran] : copy.lines) add_copy(told.lines, place, ran);
     for (size_t i = 0; i < told.calls.size() && i < copy.calls.size(); ++i)
       told.calls[i].returned = any_of(told.calls[i].returned, copy.calls[i].returned);
   }
@@ -188,8 +185,8 @@ void add_stop(const FramePaths& frame, FunctionCoverage& function) {
     mark_line(function.file, frame.line, function);
 }
 
-// Calls `add` with each frame and its function. Functions of one name in several files are not told
-// apart.
+// Calls `add` with each frame and its function. Skips frames whose name several functions have, in
+// different files.
 template <typename Add>
 void for_each_frame(const std::vector<ThreadPaths>& threads, std::vector<FunctionCoverage>& all,
                     const Add& add) {

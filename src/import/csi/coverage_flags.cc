@@ -39,8 +39,7 @@ FlagAnswers told_of_blocks(const CoverageRecord& record, std::span<const std::op
   for (const auto& [block, scope, line, calls] : record.lines) {
     const auto file = files.find(scope);
     if (block >= ran.size() || file == files.end() || line == 0) continue;
-    const auto [known, is_new] = told.lines.try_emplace({file->second, line}, ran[block]);
-    if (!is_new) known->second = any_of(known->second, ran[block]);
+    add_copy(told.lines, {file->second, line}, ran[block]);
   }
   for (const CoverageRecord::Call& call : record.calls) {
     const std::optional<bool> flag = flag_of(flags, call.probe);

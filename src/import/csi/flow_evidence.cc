@@ -151,8 +151,8 @@ void FlowEvidence::add_flags(const std::vector<FlaggedRecord>& records) {
   }
 }
 
-// A part of a function may be a function of its own, as those of coroutines are, or not, as cold
-// code is.
+// The parts of a coroutine are functions with records of their own, found by their symbol. The cold
+// part of a function has a symbol, but no record: the linkage name is the function's.
 std::vector<uint32_t> FlowEvidence::functions_named(const FramePaths& frame) const {
   std::vector<uint32_t> named = functions_.find(frame.module, frame.symbol);
   return named.empty() ? functions_.find(frame.module, frame.linkage_name) : named;

@@ -146,30 +146,40 @@ std::string mechanisms_of(const FlowFunction& function) {
   return std::ranges::any_of(function.copies, is_traced) ? "PT" : "";
 }
 
-void join(CoveredLines& lines, const Line& line, Ran ran) {
-  const auto [known, is_new] = lines.try_emplace(line, ran);
-  if (!is_new) known->second = any_of(known->second, ran);
-}
-
 // Answers for functions of one name and file, of which the copies have different blocks.
 struct Answers {
   FunctionCoverage coverage;
   CoveredLines entered;  // whether the blocks with a line were entered
 };
 
+// The lines of a block, and whether control came to each.
+struct LinesOfBlock {
+  std::vector<LineHere> lines;
+  std::vector<Ran> ran;
+};
+
+std::vector<LinesOfBlock> answered_lines(const FlowRecord& record,
+                                         const std::vector<BlockAnswer>& blocks) {
+  std::vector<LinesOfBlock> all;
+  for (std::vector<LineHere>& lines : lines_of(record, record.lines)) {
+    std::vector<Ran> ran = lines_ran(lines, blocks[all.size()]);
+    all.push_back({std::move(lines), std::move(ran)});
+  }
+  return all;
+}
+
 void add_answers(const FlowRecord& record, const std::vector<BlockAnswer>& blocks,
-                 Answers& answers) {
+                 const std::vector<LinesOfBlock>& answered, Answers& answers) {
   FunctionCoverage& of = answers.coverage;
   of.ran = of.blocks.empty() ? blocks.front().ran : any_of(of.ran, blocks.front().ran);
-  const auto lines = lines_of(record, record.lines);
   for (size_t block = 0; block < blocks.size(); ++block) {
-    const std::vector<Ran> ran = lines_ran(lines[block], blocks[block]);
+    const auto& [lines, ran] = answered[block];
     for (size_t i = 0; i < ran.size(); ++i) {
-      join(of.lines, lines[block][i].line, ran[i]);
-      join(answers.entered, lines[block][i].line, blocks[block].ran);
+      add_copy(of.lines, lines[i].line, ran[i]);
+      add_copy(answers.entered, lines[i].line, blocks[block].ran);
     }
     of.blocks.push_back({.id = id_of(record.blocks[block]),
-                         .lines = without_repetitions(lines[block]),
+                         .lines = without_repetitions(lines),
                          .ran = blocks[block].ran});
   }
 }
@@ -191,18 +201,14 @@ using FunctionKey = std::tuple<std::string, std::string, std::string>;
 
 // Where functions were inlined: whether lines of theirs ran.
 void add_inlined(const FlowFunction& function, const FlowRecord& record,
-                 const std::vector<BlockAnswer>& blocks, std::map<FunctionKey, Ran>& inlined) {
+                 const std::vector<LinesOfBlock>& answered, std::map<FunctionKey, Ran>& inlined) {
   std::map<uint32_t, const csi::PathScope*> scopes;
   for (const csi::PathScope& scope : record.scopes) scopes.emplace(scope.number, &scope);
-  const auto lines = lines_of(record, record.lines);
-  for (size_t block = 0; block < blocks.size(); ++block) {
-    const std::vector<Ran> ran = lines_ran(lines[block], blocks[block]);
+  for (const auto& [lines, ran] : answered) {
     for (size_t i = 0; i < ran.size(); ++i) {
-      const auto found = scopes.find(lines[block][i].scope);
+      const auto found = scopes.find(lines[i].scope);
       if (found == scopes.end() || found->second->function == record.symbol) continue;
-      const auto [known, is_new] = inlined.try_emplace(
-          {function.module, found->second->function, found->second->file}, ran[i]);
-      if (!is_new) known->second = any_of(known->second, ran[i]);
+      add_copy(inlined, {function.module, found->second->function, found->second->file}, ran[i]);
     }
   }
 }
@@ -346,9 +352,10 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
       blocks[block] = {ran.functions[f][block], ran.progress[f][block], stops[f][block]};
     Answers& all = answers[{function.module, function.symbol, function.file}];
     lines.add(record, ran.functions[f]);
-    add_answers(record, blocks, all);
+    const std::vector<LinesOfBlock> answered = answered_lines(record, blocks);
+    add_answers(record, blocks, answered, all);
     add_lost_lines(record, ran.functions[f], all.coverage, uncertain);
-    add_inlined(function, record, blocks, inlined);
+    add_inlined(function, record, answered, inlined);
     for (const FlowRecord::Gone& each : record.gone)
       if (ran.functions[f][each.block] != Ran::no)
         gone.insert({function.module, each.symbol, each.file});

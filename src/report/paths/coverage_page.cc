@@ -31,9 +31,7 @@ std::string coverage_data(std::span<const FunctionCoverage> functions, PageRoom&
     std::array<size_t, 3> counts{};
     for (const auto& [place, ran] : function.lines) {
       ++counts[static_cast<size_t>(ran)];
-      const auto [known, is_new] =
-          lines.try_emplace({sources.use(place.first, "", place.second), place.second}, ran);
-      if (!is_new) known->second = any_of(known->second, ran);
+      add_copy(lines, {sources.use(place.first, "", place.second), place.second}, ran);
     }
     const uint32_t first = function.lines.empty() ? 0 : function.lines.begin()->first.second;
     const uint32_t line = function.line != 0 ? function.line : first;

@@ -75,13 +75,6 @@ constexpr std::array kMembers = {
 
 char mark_of(Ran ran) { return ran == Ran::yes ? '+' : ran == Ran::no ? '-' : '?'; }
 
-// Adds what another copy of a line or function did.
-template <typename Key>
-void add_copy(std::map<Key, Ran>& all, const Key& key, Ran ran) {
-  const auto [known, is_new] = all.try_emplace(key, ran);
-  if (!is_new) known->second = any_of(known->second, ran);
-}
-
 // Lines of all functions, by file. A line of several functions ran if it did in any of them.
 using FileLines = std::map<std::string, std::map<uint32_t, Ran>>;
 

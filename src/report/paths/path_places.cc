@@ -113,14 +113,10 @@ Ran place_ran(const FramePaths& frame, const PathGraph& graph, const PathGraph::
 std::map<std::pair<std::string, uint32_t>, Ran> lines_ran(const FramePaths& frame) {
   std::map<std::pair<std::string, uint32_t>, Ran> lines;
   std::map<std::pair<std::string, uint32_t>, Ran> entered;  // by the blocks as a whole
-  const auto join = [](auto& all, const auto& place, Ran ran) {
-    const auto [known, is_new] = all.try_emplace(place, ran);
-    if (!is_new) known->second = any_of(known->second, ran);
-  };
   for (const FramePaths::Block& block : frame.blocks) {
     for (size_t i = 0; i < block.lines.size(); ++i) {
-      join(lines, block.lines[i], block.lines_ran[i]);
-      join(entered, block.lines[i], block.ran);
+      add_copy(lines, block.lines[i], block.lines_ran[i]);
+      add_copy(entered, block.lines[i], block.ran);
     }
   }
   for (const auto& place : frame.lost_lines) {
