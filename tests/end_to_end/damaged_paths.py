@@ -103,6 +103,10 @@ class DamagedPaths(SamplerCase):
         questions = list(questions)
         return chosen.sample(questions, min(count, len(questions)))
 
+    def check_some(self, questions, count, chosen, what):
+        for words in self.some(questions, count, chosen):
+            self.check(words, what)
+
     def test_files_that_are_cut(self):
         chosen = random.Random(1)
         cut = self.path("cut")
@@ -130,8 +134,7 @@ class DamagedPaths(SamplerCase):
                 for _ in range(chosen.choice((1, 1, 2, 6))):
                     damage(data, 0, end, chosen)
                 damaged.write_bytes(data)
-                for words in self.some(self.answers(damaged, program), 3, chosen):
-                    self.check(words, f"{file.name}, damage {number}")
+                self.check_some(self.answers(damaged, program), 3, chosen, f"{file.name}, damage {number}")
 
     def test_programs_that_are_damaged(self):
         chosen = random.Random(3)
@@ -148,9 +151,9 @@ class DamagedPaths(SamplerCase):
                 for _ in range(chosen.choice((1, 3, 10, 40))):
                     chosen.choice((damage, damage_digit))(data, begin, begin + size, chosen)
                 damaged.write_bytes(data)
-                questions = self.some(self.answers(file, damaged), 2, chosen) + self.some(self.questions(damaged), 1, chosen)
-                for words in questions:
-                    self.check(words, f"{file.name}, {name}, damage {number}")
+                what = f"{file.name}, {name}, damage {number}"
+                self.check_some(self.answers(file, damaged), 2, chosen, what)
+                self.check_some(self.questions(damaged), 1, chosen, what)
 
 
 if __name__ == "__main__":

@@ -179,6 +179,17 @@ class FollowTest(unittest.TestCase):
         done = subprocess.run([TELLTALE, "top", "--follow", "-"], input=b"", capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 2)
 
+    def test_a_wrong_command_line_ends_following_at_once(self):
+        """Though the recording is still being written."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "trace.fdr")
+            with open(path, "wb") as file:
+                file.write(self.trace_of_this_process())
+                file.flush()
+                done = telltale("report", "--follow", "--reports", "heap", path)
+            self.assertEqual(done.returncode, 2)
+            self.assertEqual(done.stderr.count("telltale: "), 1, done.stderr)
+
     def test_heap_shots_need_runtime_events(self):
         done = telltale("heapshot", GOLDEN / "calls.fdr")
         self.assertEqual(done.returncode, 2)

@@ -67,6 +67,22 @@ class ReportTest(unittest.TestCase):
             self.assertEqual(telltale("report", counts, "--rows", "0"), telltale("report", counts, "--rows", "100000"))
             self.assertNotEqual(telltale("report", counts, "--rows", "0"), telltale("report", counts, "--rows", "1"))
 
+    def test_a_pause_without_a_collection_has_no_generation(self):
+        """The world also stops without a collection, for example to unload a domain."""
+        def stop(*collected):
+            kinds = [(6, 0), (7, 0), *((kind, generation) for generation in collected for kind in (0, 5)), (8, 0), (9, 0)]
+            return b"".join(mono_file.event(0x11, bytes(pair)) for pair in kinds)
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "pauses.mlpd")
+            with open(path, "wb") as file:
+                file.write(mono_file.file_header() + mono_file.buffer(stop(0) + stop() + stop(0, 1) + mono_file.event(0x23, b"\0"), 0))
+            pauses = json.loads(telltale("report", path, "--reports", "pauses", "--json"))["pauses"]
+            self.assertEqual([(row["generation"], row["collections"]) for row in pauses["timeline"]], [(0, 1), (None, 0), (1, 2)])
+            self.assertEqual({row["generation"]: row["pauses"] for row in pauses["by_generation"]}, {None: 1, 0: 1, 1: 1})
+            cut = telltale("report", path, "--reports", "pauses", "--rows", "2")
+            self.assertIn("  2 of 3 rows; --rows 0 shows all\n", cut)
+
     def test_deep_stacks_are_whole_for_programs(self):
         """Text shows the innermost frames; JSON and CSV have the frames of `stacks`."""
         with tempfile.TemporaryDirectory() as folder:

@@ -107,6 +107,29 @@ TEST(MonoRecording, EveryVersionTellsTheSameStory) {
             expected.end());
 }
 
+// The system reuses ids. Of threads that call methods, opening reads only beginnings of buffers.
+TEST(MonoRecording, AThreadHasAllNamesThatWereGivenToItsId) {
+  MonoBuilder file(17);
+  const auto name_thread = [&file](std::string_view name) {
+    file.event(
+        mono::Group::metadata, mono::info::kMetadataName, 1,
+        mono::Metadata{.kind = mono::MetadataKind::thread, .pointer = kPointers + 1, .name = name});
+  };
+  std::string expected;
+  for (int thread = 1; thread <= 6; ++thread) {
+    const std::string name = "Worker " + std::to_string(thread);
+    file.buffer(buffer_header(1, 10'000U * static_cast<uint64_t>(thread)));
+    name_thread(name);
+    name_thread(name);
+    for (int i = 0; i < 70; ++i) file.enter(1, kMethods).leave(1, kMethods);
+    if (thread <= 4) expected += (thread == 1 ? "" : ", ") + name;
+  }
+  const std::string bytes = file.bytes();
+  const MonoRecording recording = open({bytes});
+  ASSERT_EQ(recording.streams().size(), 1U);
+  EXPECT_EQ(recording.streams()[0].thread_name, expected + " and 2 more");
+}
+
 TEST(MonoRecording, AMethodThatIsNeverNamedIsItsAddressWhoeverAsksFirst) {
   MonoBuilder file(17);
   file.buffer(buffer_header(1, 10)).jit(1, kMethods, "P:A ()");

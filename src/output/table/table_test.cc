@@ -8,6 +8,10 @@
 #include <string>
 #include <utility>
 #include <variant>
+#include <vector>
+
+#include "bytes/block_writer.h"
+#include "output/table/section.h"
 
 namespace telltale {
 namespace {
@@ -55,6 +59,30 @@ TEST(Table, JsonRowsCarryTheNumbersThemselves) {
 TEST(Table, KeepsOnlyColumnsThatAreShown) {
   const TableSchema schema = TableSchema(kTableColumns).without({"function", "share"});
   EXPECT_EQ(sample(schema).to_csv(), "calls,total_ns\n12,1234567\n-3,\n");
+}
+
+TEST(Table, TextSaysHowManyRowsAreLeftOut) {
+  constexpr std::array kTables = {field::rows("functions", kTableColumns, "Functions.")};
+  const auto text_of = [&](size_t most) {
+    std::vector<Section> sections;
+    sections.emplace_back("calls", "Calls", kTables).add("functions", sample());
+    sections[0].limit_rows(most, "");
+    std::string text;
+    const ByteSink sink = [&](std::string_view block) -> Result<void> {
+      text += block;
+      return {};
+    };
+    BlockWriter out(sink);
+    write_sections_text(sections, out);
+    EXPECT_TRUE(out.finish());
+    return text;
+  };
+  EXPECT_TRUE(text_of(1).ends_with("  1 of 2 rows; --rows 0 shows all\n")) << text_of(1);
+  EXPECT_EQ(text_of(2).find("rows"), std::string::npos);
+  Table cut = sample();
+  cut.set_total(9);
+  cut.keep_first(1);
+  EXPECT_EQ(cut.total(), 9U);
 }
 
 TEST(Table, AColumnThatIsNotDeclaredIsABug) {
