@@ -1,5 +1,6 @@
-// Source code as pieces that run as a whole, marked before optimisation so that it can be told
-// afterwards which of them run in a block (docs/design/path-tracing.md, "Lines of optimised code").
+// Divides a module's source code, before it is optimised, into pieces: code that runs from its
+// first to its last instruction. Each gets a marker, which optimisation moves, copies and removes
+// together with the code (docs/design/path-tracing.md, "Lines of optimised code").
 #pragma once
 
 #include <llvm/ADT/DenseMap.h>

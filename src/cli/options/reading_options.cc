@@ -347,7 +347,7 @@ int answer_and_follow(const ReadingOptions& options,
     return report_error(usage_error("--follow needs files, not standard input").error());
   options.follower->begin(options.files);
   int status = answer(writers);
-  // What the command line asks for in vain once it asks for in vain again.
+  // A wrong command line stays wrong, however much is written.
   while (status != kUsage && !print_failed() && options.follower->more(writers))
     status = answer(writers);
   fmt::print(stderr, "{}", options.follower->complaints());

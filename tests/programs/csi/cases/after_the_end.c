@@ -1,5 +1,5 @@
-/* Straight code of which the end did not run. Comments say what ran: "ran", "not", or, where only a pass that is told
-   apart from others would show it, "either". */
+/* Straight code of which the end did not run.
+   Comments say what ran: "ran" or "not". */
 #include <stdio.h>
 #include <stdlib.h>
 
