@@ -66,8 +66,12 @@ std::string global_name(const llvm::Function& function, const Kind& kind) {
     if (!llvm::isAlnum(c) && c != '_') c = '_';
   }
   // Variants of a function share one array.
-  return std::string("__") + kind.name + "_arr_" + name + "_" +
-         std::string(csi::without_variant(function.getName()));
+  std::string symbol(csi::without_variant(function.getName()));
+  // Assembly cannot name symbols with such characters.
+  for (char& c : symbol) {
+    if (static_cast<unsigned char>(c) < ' ' || c == '"' || c == '\\') c = '_';
+  }
+  return std::string("__") + kind.name + "_arr_" + name + "_" + symbol;
 }
 
 // What a mechanism can observe in a function.
@@ -224,8 +228,8 @@ class Coverage {
       }
       const llvm::DebugLoc& location = each.call->getDebugLoc();
       calls += "call\t" + std::to_string(block) + "\t" + probe + "\t" +
-               std::to_string(location ? location.getLine() : 0) + "\t" + callee_name(*each.call) +
-               "\n";
+               std::to_string(location ? location.getLine() : 0) + "\t" +
+               escaped_field(callee_name(*each.call)) + "\n";
     }
     std::string blocks;
     for (std::size_t i = 0; i < blocks_.size(); ++i) {

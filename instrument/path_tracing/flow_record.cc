@@ -53,8 +53,8 @@ std::string call_line(const llvm::CallBase& call, std::size_t block) {
   const llvm::DebugLoc& location = call.getDebugLoc();
   return "call\t" + std::to_string(block) + "\t" +
          std::to_string(location ? location.getLine() : 0) + "\t" +
-         (callee == nullptr ? "?" : callee->getName().str()) + (may_jump(call) ? "\tjump" : "") +
-         "\n";
+         (callee == nullptr ? "?" : escaped_field(callee->getName())) +
+         (may_jump(call) ? "\tjump" : "") + "\n";
 }
 
 // Functions whose addresses the instruction uses, other than to call them directly.
@@ -65,7 +65,7 @@ std::string take_lines(const llvm::Instruction& instruction, std::size_t block) 
     const auto* const function = llvm::dyn_cast<llvm::Function>(use.get());
     if (function == nullptr || function->isIntrinsic()) continue;
     if (call != nullptr && call->isCallee(&use) && call->getCalledFunction() == function) continue;
-    lines += "take\t" + std::to_string(block) + "\t" + function->getName().str() + "\n";
+    lines += "take\t" + std::to_string(block) + "\t" + escaped_field(function->getName()) + "\n";
   }
   return lines;
 }
@@ -81,7 +81,7 @@ std::string ending(const llvm::BasicBlock& block) {
 
 FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later,
                        bool records_data) {
-  text_ = "unit\t" + function.getParent()->getSourceFileName() + "\n";
+  text_ = "unit\t" + escaped_field(function.getParent()->getSourceFileName()) + "\n";
   if (is_local) text_ += "flag\tlocal\n";
   if (optimises_later) text_ += "flag\tlater\n";
   if (calls_setjmp(function)) text_ += "flag\tsetjmp\n";
@@ -163,7 +163,7 @@ std::string constructor_lines(const llvm::Module& module) {
 }  // namespace
 
 void append_unit_record(llvm::Module& module) {
-  std::string text = "unit\t" + module.getSourceFileName() + "\n";
+  std::string text = "unit\t" + escaped_field(module.getSourceFileName()) + "\n";
   for (const llvm::Function& function : module) {
     const bool is_taken = llvm::any_of(function.users(), [](const llvm::User* user) {
       const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user);

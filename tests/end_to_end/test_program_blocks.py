@@ -166,6 +166,12 @@ class ProgramBlocks(SamplerCase):
             if number > main and (found := re.search(r"/\* (ran|not) \*/$", text)):
                 self.assertEqual(lines[number], {"ran": "yes", "not": "no"}[found[1]], text)
 
+    def test_names_with_control_characters(self):
+        """Tabs, line feeds and backslashes separate and escape fields of records."""
+        source = self.path("tab\tline\nslash\\.c")
+        source.write_bytes((CASES / "strange_names.c").read_bytes())
+        self.check_marked_lines(source)
+
     def test_lines_of_removed_code(self):
         self.check_marked_lines(CASES / "removed_code.c", schemas=("pt.schema", "bb.schema"))
 
