@@ -78,10 +78,12 @@ Section environment() {
         "With -fsampler-adaptive: how many executions of each place are observed at first, as "
         "adaptive:N (the default is adaptive:100); uniform is none."},
        {"SAMPLER_FILE", "File to write the report to; %p becomes the process ID."},
+       {"SAMPLER_APPEND", "If not empty: SAMPLER_FILE is not truncated."},
        {"SAMPLER_REPORT_FD",
         "Open file descriptor to write the report to; takes precedence over the file."},
        {"TELLTALE_COLLECT",
-        "Without these two: folder in which the report waits for `telltale send`."},
+        "Without SAMPLER_FILE and SAMPLER_REPORT_FD: folder in which the report waits for "
+        "`telltale send`."},
        {"SAMPLER_TRACE", "File that -ftrace-sites writes to; %p becomes the process ID."},
        {"SAMPLER_SEED", "Seed of the random numbers: the same seed gives the same sample."},
        {"SAMPLER_EVENT_COUNTDOWNS", "File of countdowns for -fsampler-random=offline."},

@@ -8,8 +8,9 @@
 
 namespace telltale::sampler {
 
-int Destination::open(const char* pattern) {
+int Destination::open(const char* pattern, bool keep_contents) {
   if (*pattern == 0) return ENOENT;
+  keeps_contents_ = keep_contents;
   return path_from_root(pattern, pattern_, sizeof(pattern_)) ? open_path() : ENAMETOOLONG;
 }
 
@@ -67,7 +68,8 @@ void Destination::close() {
 // O_APPEND: several processes may write.
 int Destination::open_path() {
   if (!expand_path(pattern_, path_, sizeof(path_))) return ENAMETOOLONG;
-  descriptor_ = ::open(path_, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+  const int truncates = keeps_contents_ ? 0 : O_TRUNC;
+  descriptor_ = ::open(path_, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | truncates, 0666);
   if (descriptor_ < 0) return errno;
   remember();
   return 0;

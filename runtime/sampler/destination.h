@@ -18,9 +18,9 @@ class Destination {
   // Is it a regular file? Writes to it do not block.
   [[nodiscard]] bool is_file() const { return is_file_; }
 
-  // Truncates and opens the file that the pattern (output_path.h) names for this process. Returns
-  // an errno; 0 on success.
-  int open(const char* pattern);
+  // Opens the file that the pattern (output_path.h) names for this process, and truncates it unless
+  // `keep_contents`. Returns an errno; 0 on success.
+  int open(const char* pattern, bool keep_contents);
   // The same for a new file that only the user can read, and that open_on_demand() makes. In the
   // child of a fork it makes the child's own.
   int open_later(const char* pattern);
@@ -47,6 +47,7 @@ class Destination {
   bool is_file_ = false;
   bool on_demand_ = false;         // still to be made
   bool private_ = false;           // by open_later()
+  bool keeps_contents_ = false;    // by open()
   char pattern_[kPathBytes] = {};  // absolute
   char path_[kPathBytes] = {};
 };

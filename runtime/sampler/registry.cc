@@ -147,6 +147,14 @@ void reset_in_child() {
   reset_all_counters();
 }
 
+void log_report(uint64_t units) {
+  log_line("units in the report: ", units);
+  if (report_failure() != 0) {
+    log_line("report: incomplete; a write failed with error number ",
+             static_cast<uint64_t>(report_failure()));
+  }
+}
+
 // Later reports add to this one; the program may continue.
 void report_so_far() {
   if (!owns_report()) return;
@@ -155,7 +163,7 @@ void report_so_far() {
   unsigned left = unit_count;
   for (UnitDescriptor* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
     report_unit(*unit, true);
-  log_unit_count(unit_count);
+  log_report(unit_count);
 }
 
 // exit(3) was called with this status. Units are still to report, most of them.
@@ -267,7 +275,7 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(UnitD
     telltale::sampler::newest = unit->next;
   }
   if (--telltale::sampler::unit_count == 0 && telltale::sampler::owns_report())
-    telltale::sampler::log_unit_count(telltale::sampler::reported_units);
+    telltale::sampler::log_report(telltale::sampler::reported_units);
   telltale::sampler::report_exit();
 }
 

@@ -24,6 +24,7 @@ namespace {
 
 constexpr int kMaxFrames = 1024;
 Destination report;
+int write_failure = 0;     // errno
 void* frames[kMaxFrames];  // not on the stack, which may be small
 int frame_count = 0;
 int reported_frames = -1;  // -1 before the first
@@ -271,7 +272,7 @@ void put_first_samples(Writer& out, const UnitDescriptor& unit, bool take,
 
 }  // namespace
 
-int open_report(const char* descriptor, const char* file) {
+int open_report(const char* descriptor, const char* file, bool append) {
   int error = 0;
   if (descriptor != nullptr) {
     char* end = nullptr;
@@ -285,7 +286,7 @@ int open_report(const char* descriptor, const char* file) {
     }
     error = EBADF;
   }
-  if (file != nullptr) error = report.open(file);
+  if (file != nullptr) error = report.open(file, append);
   return error;
 }
 
@@ -294,6 +295,8 @@ int open_spooled_report(const char* pattern, const char* sparsity, const uint64_
   spooled_seed = seed;
   return report.open_later(pattern);
 }
+
+int report_failure() { return write_failure; }
 
 bool has_report() { return report.is_open(); }
 
@@ -334,6 +337,8 @@ void report_unit(const UnitDescriptor& unit, bool take) {
   }
   put_report_end(out);
   put_first_samples(out, unit, take, untouched);
+  out.flush();
+  if (out.failure() != 0) write_failure = out.failure();
 }
 
 void take_backtrace(void* interrupted, void* handler_caller) {

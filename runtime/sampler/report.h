@@ -6,9 +6,9 @@
 
 namespace telltale::sampler {
 
-// Opens the report: an open descriptor, or a file, which is truncated; "%p" in its name is the
-// process id. Either may be null. Returns an errno; 0 on success or if both are null.
-int open_report(const char* descriptor, const char* file);
+// Opens the report: an open descriptor, or a file, which is truncated unless `append`; "%p" in its
+// name is the process id. Either may be null. Returns an errno; 0 on success or if both are null.
+int open_report(const char* descriptor, const char* file, bool append);
 // Opens a new report in the spool (spool.h) once there is something to report. `sparsity` is of the
 // run, and stays; `seed` may be null. Errors: as of open_report().
 int open_spooled_report(const char* pattern, const char* sparsity, const uint64_t* seed);
@@ -17,6 +17,8 @@ bool has_report();
 bool report_is_file();
 // The destination for messages: the file's path, or "descriptor 3".
 const char* report_place();
+// The errno of a write of a `samples` subreport that failed; 0 if none did.
+int report_failure();
 // Appends a `samples` subreport. `take` resets the counters, so that a later subreport adds to this
 // one.
 void report_unit(const UnitDescriptor& unit, bool take);

@@ -95,22 +95,26 @@ void read_environment() {
   const char* const rates = trusted_variable("SAMPLER_RATES");
   if (rates != nullptr) read_rates_variable(rates);
   if (const char* const text = trusted_variable("SAMPLER_SEED"); text != nullptr) {
-    the_settings.seed = ::strtoull(text, nullptr, 0);
-    the_settings.has_seed = true;
+    char* end = nullptr;
+    the_settings.seed = ::strtoull(text, &end, 0);
+    the_settings.has_seed = end != text && *end == 0;
+    if (!the_settings.has_seed)
+      warn("SAMPLER_SEED is not an integer; the seed comes from /dev/urandom", text);
   }
   if (const char* const path = trusted_variable("SAMPLER_EVENT_COUNTDOWNS"); path != nullptr)
     the_settings.countdowns = map_countdowns(path);
   open_trace(trusted_variable("SAMPLER_TRACE"));
   const char* const descriptor = trusted_variable("SAMPLER_REPORT_FD");
   const char* const file = trusted_variable("SAMPLER_FILE");
+  const char* const append = trusted_variable("SAMPLER_APPEND");
   if (descriptor != nullptr || file != nullptr) {
-    log_destination(open_report(descriptor, file));
+    log_destination(open_report(descriptor, file, append != nullptr && *append != 0));
   } else {
     log_destination(open_spool(rates != nullptr));
   }
   const char* const taken[] = {
-      "SAMPLER_SPARSITY",         "SAMPLER_RATES",     "SAMPLER_SEED", "SAMPLER_FILE",
-      "SAMPLER_EVENT_COUNTDOWNS", "SAMPLER_REPORT_FD", "SAMPLER_TRACE"};
+      "SAMPLER_SPARSITY",         "SAMPLER_RATES",     "SAMPLER_SEED",  "SAMPLER_FILE",
+      "SAMPLER_EVENT_COUNTDOWNS", "SAMPLER_REPORT_FD", "SAMPLER_TRACE", "SAMPLER_APPEND"};
   for (const char* const name : taken) ::unsetenv(name);
 }
 

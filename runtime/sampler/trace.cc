@@ -101,7 +101,7 @@ class EventLock {
 
 void open_trace(const char* file) {
   if (file == nullptr) return;
-  trace.open(file);
+  trace.open(file, false);
   begin();
 }
 

@@ -27,16 +27,15 @@ void log_line(const char* what, const char* more) {
   errno = kept;
 }
 
-void log_unit_count(uint64_t units) {
+void log_line(const char* what, uint64_t number) {
   char digits[24];
   char* at = digits + sizeof(digits);
   *--at = 0;
-  uint64_t rest = units;
   do {
-    *--at = static_cast<char>('0' + rest % 10);
-    rest /= 10;
-  } while (rest != 0);
-  log_line("units in the report: ", at);
+    *--at = static_cast<char>('0' + number % 10);
+    number /= 10;
+  } while (number != 0);
+  log_line(what, at);
 }
 
 }  // namespace telltale::sampler

@@ -12,7 +12,7 @@ bool is_verbose();
 
 // Writes "sampler: " and both texts as a line, with one write(2), if verbose. Async-signal-safe.
 void log_line(const char* what, const char* more = "");
-// Writes "sampler: units in the report: 12".
-void log_unit_count(uint64_t units);
+// The same for a number.
+void log_line(const char* what, uint64_t number);
 
 }  // namespace telltale::sampler

@@ -25,6 +25,7 @@ class Writer {
   ~Writer() { flush(); }
 
   [[nodiscard]] int descriptor() const { return descriptor_; }
+  [[nodiscard]] int failure() const { return failure_; }  // errno of the failed write; 0: none
   void put(char c) {
     if (used_ == size_) flush();
     buffer_[used_++] = c;
@@ -81,11 +82,11 @@ class Writer {
   }
   [[gnu::noinline]] void flush() {
     const char* from = buffer_;
-    while (used_ > 0 && !failed_) {
+    while (used_ > 0 && failure_ == 0) {
       const ssize_t written = ::write(descriptor_, from, used_);
       if (written < 0 && (errno == EINTR || (errno == EAGAIN && wait()))) continue;
       if (written <= 0) {
-        failed_ = true;
+        failure_ = written < 0 ? errno : EIO;
         break;
       }
       __atomic_add_fetch(&bytes_written, static_cast<uint64_t>(written), __ATOMIC_RELAXED);
@@ -104,7 +105,7 @@ class Writer {
   }
 
   int descriptor_;
-  bool failed_ = false;
+  int failure_ = 0;
   char own_[1024];  // stacks of signal handlers are small
   char* buffer_;
   size_t size_;

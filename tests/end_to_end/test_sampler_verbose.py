@@ -1,4 +1,5 @@
 """SAMPLER_VERBOSE's messages, and the readers' message for a report without observations."""
+import errno
 import json
 import os
 import unittest
@@ -37,6 +38,11 @@ class Verbose(SamplerCase):
                 ({**file, "SAMPLER_SPARSITY": "0.5"}, ["SAMPLER_SPARSITY is not a number of 1 or more; nothing is sampled: 0.5", place,
                                                        OFF + "SAMPLER_SPARSITY is not a number of 1 or more", units]),
                 ({"SAMPLER_SPARSITY": "1"}, ["report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set, and TELLTALE_COLLECT names no folder for it", "sampling: one in 1"]),
+                ({**file, "SAMPLER_SPARSITY": "1", "SAMPLER_SEED": "0x12"}, [place, "sampling: one in 1", units]),
+                ({**file, "SAMPLER_SPARSITY": "1", "SAMPLER_SEED": "7th"}, ["SAMPLER_SEED is not an integer; the seed comes from /dev/urandom: 7th", place,
+                                                                            "sampling: one in 1", units]),
+                ({"SAMPLER_FILE": "/dev/full", "SAMPLER_SPARSITY": "1"}, ["report: /dev/full", "sampling: one in 1", units,
+                                                                          f"report: incomplete; a write failed with error number {errno.ENOSPC}"]),
                 ({"SAMPLER_FILE": "no/such/folder"}, ["report: none; it cannot be opened: No such file or directory",
                                                       OFF + "SAMPLER_SPARSITY is not set"]),
                 ({"SAMPLER_REPORT_FD": "2", "SAMPLER_SPARSITY": "7"}, None),

@@ -17,6 +17,7 @@ CALLER = "nobody"
 # test_no_variable_is_forgotten compares this list with the sources.
 VARIABLES = {
     "SAMPLER_EVENT_COUNTDOWNS": ("{place}/victim", {}),
+    "SAMPLER_APPEND": ("1", {"SAMPLER_FILE": "{place}/victim"}),
     "SAMPLER_FILE": ("{place}/victim", {}),
     "SAMPLER_REPORT_FD": ("1", {}),
     "SAMPLER_RATES": ("wrong rates", {}),

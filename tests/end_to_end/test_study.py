@@ -120,6 +120,22 @@ class RunStudyTest(StudyCase):
         self.assertEqual([row["label"] for row in table(study)], ["failed", "passed"])
         self.assertEqual(json.loads(telltale("isolate", study, "--json").stdout)["runs"]["failing"], 1)
 
+    def test_programs_that_a_script_starts_one_after_the_other_share_a_report(self):
+        study = self.study("s")
+        script = f"cd /; {self.failing} status 1; {self.failing} status 2; {self.failing} output 4"
+        for jobs in (1, 2):
+            done = telltale("run", "--study", study.name, "--times", 2, "--jobs", jobs, "--program", self.failing, "--", "sh", "-c", script,
+                            cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        expected = ""
+        for words in (("status", "1"), ("status", "2"), ("output", "4")):
+            alone = self.folder / "alone.report"
+            subprocess.run([self.failing, *words], env={"SAMPLER_FILE": str(alone), "SAMPLER_SPARSITY": "1"}, capture_output=True)
+            expected += alone.read_text()
+        self.assertEqual(len(table(study)), 4)
+        for run in range(1, 5):
+            self.assertEqual((study / f"reports/{run}.report").read_text(), expected)
+
     def test_a_report_of_an_interrupted_run_is_not_taken_for_a_later_one(self):
         study = self.study("s")
         self.record(study, "--times", 2)

@@ -1,6 +1,7 @@
 """`telltale run --study` of programs with path tracing: their files are collected and isolated without further steps."""
 import json
 import pathlib
+import shutil
 import unittest
 
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
@@ -79,6 +80,23 @@ class StudyPaths(SamplerCase):
         self.assertIn("abort", {frame["function"].removeprefix("__GI_") for frame in of_system})
         self.assertEqual({(frame["file"], frame["line"]) for frame in of_system}, {("", "0")})
         self.assertIn(("main", "crash_ways.c"), {(frame["function"], pathlib.Path(frame["file"]).name) for frame in frames})
+
+    def test_a_script_that_starts_several_programs(self):
+        """What is kept shows how the run ended: a crash if it failed, whichever program crashed, and a call of exit() if not."""
+        crash = self.program("crash", "--trace=pt.schema", source=CRASHING)
+        passes = self.program("graded", "--trace=pt.schema")
+        for status, function in ((1, "abort"), (0, "exit")):
+            for programs in ((f"{crash} abort", f"{passes} 5 11"), (f"{passes} 5 11", f"{crash} abort")):
+                study = self.path("study")
+                done = telltale("run", "-q", "--study", study, "--program", crash, "--program", passes, "--", "sh", "-c",
+                                f"{'; '.join(programs)}; exit {status}")
+                self.assertEqual(done.returncode, status)
+                (core,) = (study / "paths").iterdir()
+                self.assertEqual(core.name, "1.core")
+                shown = json.loads(telltale("paths", core, "--json").stdout)
+                functions = {frame["function"].removeprefix("__GI_") for frame in shown["threads"][0]["frames"]}
+                self.assertIn(function, functions)
+                shutil.rmtree(study)
 
     def test_sites_and_paths_are_ranked_together(self):
         program = self.program("graded", "--trace=pt.schema", "-fsampler-scheme=branches")

@@ -12,6 +12,7 @@
 
 #include "cli/options/shell_command.h"
 #include "cli/study/label_command.h"
+#include "cli/study/run_evidence.h"
 #include "cli/study/run_row.h"
 
 namespace telltale::cli {
@@ -30,15 +31,6 @@ bool insert_input(std::string& word, const std::string& input) {
     found = true;
   }
   return found;
-}
-
-// The name of a file that a run is to write, as the runtimes read it. Removes an older file.
-std::string pattern_of(std::string file) {
-  std::error_code failure;
-  fs::remove(file, failure);
-  for (size_t at = file.find('%'); at != std::string::npos; at = file.find('%', at + 2))
-    file.insert(at, "%");
-  return file;
 }
 
 class InputJobs : public JobSource {
@@ -82,15 +74,9 @@ class InputJobs : public JobSource {
     if (!by_name) row.command += " <" + shell_command({run.input});
     job.input = ::open(by_name ? "/dev/null" : run.input.c_str(), O_RDONLY | O_CLOEXEC);
     if (job.input < 0) return io_error(run.input, "cannot be read", errno);
-    job.environment = {{"SAMPLER_FILE", pattern_of(run.report)},
-                       {"SAMPLER_SPARSITY", fmt::format("{}", row.sparsity)},
-                       {"SAMPLER_SEED", fmt::format("{}", row.seed)},
-                       {"TELLTALE_RUN", fmt::format("{}", row.number)}};
-    if (!run.paths.empty()) {
-      // Runs that call exit() leave paths, too: they are compared with those that crash.
-      job.environment.emplace_back("TELLTALE_PATHS", pattern_of(run.paths));
-      job.environment.emplace_back("TELLTALE_PATHS_AT_EXIT", "1");
-    }
+    auto environment = evidence_environment(row, {run.report, run.paths});
+    if (!environment) return std::unexpected(environment.error());
+    job.environment = *std::move(environment);
     for (const char* name : {"ASAN_OPTIONS", "UBSAN_OPTIONS", "MSAN_OPTIONS"}) {
       if (std::getenv(name) == nullptr)
         job.environment.emplace_back(name, "abort_on_error=1:halt_on_error=1");
@@ -120,6 +106,7 @@ class InputJobs : public JobSource {
     if (!program_.label_command.empty()) fs::remove(output_of(item), failure);
     const StudyRun row = std::move(rows_.at(item));
     rows_.erase(item);
+    if (auto kept = keep_paths(row, runs_[item].paths); !kept) return std::unexpected(kept.error());
     if (auto done = done_(row, runs_[item]); !done) return std::unexpected(done.error());
     return std::nullopt;
   }

@@ -21,6 +21,7 @@
 #include "cli/study/job_runner.h"
 #include "cli/study/label_command.h"
 #include "cli/study/program_sites.h"
+#include "cli/study/run_evidence.h"
 #include "cli/study/run_outputs.h"
 #include "cli/study/run_progress.h"
 #include "cli/study/run_row.h"
@@ -104,6 +105,11 @@ class StudyRecorder : public JobSource {
     return study_report_path(study_.path(), run.number);
   }
 
+  // Empty if the programs write none.
+  [[nodiscard]] std::string paths_of(const StudyRun& run) const {
+    return build_.is_traced ? study_paths_path(study_.path(), run.number) : "";
+  }
+
   // Opens standard input for another job that reads the same bytes.
   Result<int> input_of_job() const {
     if (options_.times == 1 && reference_program_.empty()) return -1;
@@ -122,17 +128,10 @@ class StudyRecorder : public JobSource {
     for (const std::string& word : options_.command)
       job.words.push_back(with_number(word, run.number));
     run.command = shell_command(job.words);
-    std::string file = report_of(run);
-    // Removes the report of an interrupted run, which has no row.
-    std::error_code failure;
-    fs::remove(file, failure);
-    replace_all(file, "%", "%%");
-    job.environment = {{"SAMPLER_FILE", file},
-                       {"SAMPLER_SPARSITY", fmt::format("{}", run.sparsity)},
-                       {"SAMPLER_SEED", fmt::format("{}", run.seed)},
-                       {"TELLTALE_RUN", fmt::format("{}", run.number)}};
+    auto environment = evidence_environment(run, {report_of(run), paths_of(run)});
+    if (!environment) return std::unexpected(environment.error());
+    job.environment = *std::move(environment);
     if (!options_.rates.empty()) job.environment.emplace_back("SAMPLER_RATES", options_.rates);
-    if (build_.is_traced) add_paths_file(run, job);
     const Result<int> input = input_of_job();
     if (!input) return std::unexpected(input.error());
     job.input = *input;
@@ -140,17 +139,6 @@ class StudyRecorder : public JobSource {
     if (options_.parallel > 1) job.errors = outputs_.file(item, "errors");
     job.timeout_seconds = timeout_;
     return job;
-  }
-
-  // Makes the program write its paths when it crashes, and when it calls exit(): runs that pass are
-  // compared with those that fail.
-  void add_paths_file(const StudyRun& run, Job& job) const {
-    std::string file = study_paths_path(study_.path(), run.number);
-    std::error_code failure;
-    fs::remove(file, failure);
-    replace_all(file, "%", "%%");
-    job.environment.emplace_back("TELLTALE_PATHS", std::move(file));
-    job.environment.emplace_back("TELLTALE_PATHS_AT_EXIT", "1");
   }
 
   void note_program(size_t item, const JobOutcome& outcome) {
@@ -228,7 +216,7 @@ class StudyRecorder : public JobSource {
       stack = read_report_stack(*report, resolver_);
     if (stack.empty() && build_.is_traced) {
       OpenOptions options;
-      options.files = {study_paths_path(study_.path(), run.number)};
+      options.files = {paths_of(run)};
       options.programs = programs_;
       options.other_programs = true;
       stack = read_core_stack(options);
@@ -238,6 +226,7 @@ class StudyRecorder : public JobSource {
 
   Result<std::optional<Job>> store(size_t item) {
     const StudyRun& run = states_[item].run;
+    if (auto kept = keep_paths(run, paths_of(run)); !kept) return std::unexpected(kept.error());
     if (!options_.folder.empty()) {
       if (auto stored = store_stack(run); !stored) return std::unexpected(stored.error());
     }
