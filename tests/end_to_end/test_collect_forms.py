@@ -37,6 +37,15 @@ class FormsTest(CollectCase):
         for row, (fields, label, rule) in zip(stored_in_log(self.store), cases):
             self.assertEqual((row["label"], row["rule"]), (label, rule), fields)
 
+    def test_signals_are_stored_by_name(self):
+        cases = [("SIGSEGV", "SIGSEGV"), ("11", "SIGSEGV"), ("011", "SIGSEGV"), ("0", ""), ("00", ""), ("250", "250"), ("SIGRTMIN+3", "SIGRTMIN+3")]
+        with Server(self.store) as server:
+            for number, (sent, _) in enumerate(cases):
+                self.assertEqual(server.post(f"signal-{number:03}", telltale_signal=sent)[0], 200)
+            for wrong in ("-1", "1.5", "99999999999", "SIG/SEGV"):
+                self.assertEqual(server.post("signal-999", telltale_signal=wrong)[0], 400, wrong)
+        self.assertEqual([row["signal"] for row in stored_in_log(self.store)], [stored for _, stored in cases])
+
     def test_compressed_chunked_and_empty_bodies(self):
         text = report()
         with Server(self.store) as server:

@@ -24,6 +24,15 @@ class ReliabilityOfRequestsTest(CollectCase):
             self.assertEqual(server.post("no-signal-00", telltale_signal="0", telltale_status="0")[0], 200)
         self.assertEqual([(row["label"], row["signal"]) for row in stored_in_log(self.store)], [("passed", "")])
 
+    def test_targets_with_a_host(self):
+        with Server(self.store) as server:
+            for target, host, status in (("http://localhost/healthz", "localhost", 200), ("HTTP://LOCALHOST:80/healthz?x", "localhost:80", 200),
+                                         ("http://localhost", "localhost", 401), ("http://localhost?x", "localhost", 401),
+                                         ("http://localhost/metrics", "localhost", 401), ("http://localhost/metrics", "stranger.example", 400),
+                                         ("http://stranger.example/metrics", "localhost", 400), ("ftp://localhost/healthz", "localhost", 404)):
+                answer = server.raw(f"GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+                self.assertIn(b" %d " % status, answer.split(b"\r\n")[0], (target, host))
+
     def test_C5_sizes(self):
         with Server(self.store, "--max-body-bytes", 10000) as server:
             self.assertEqual(server.post("id-000001", report() + b"\n" * 9000)[0], 200)

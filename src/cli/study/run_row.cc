@@ -10,23 +10,15 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
-#include <cstring>
 #include <ctime>
 #include <utility>
 
+#include "base/signal_name.h"
 #include "base/utc_time.h"
 #include "cli/record/child_process.h"
 #include "cli/study/program_sites.h"
 
 namespace telltale::cli {
-namespace {
-
-std::string signal_name(int signal) {
-  const char* name = ::sigabbrev_np(signal);
-  return name == nullptr ? fmt::format("signal {}", signal) : fmt::format("SIG{}", name);
-}
-
-}  // namespace
 
 std::string utc_now() {
   const std::time_t now = std::time(nullptr);
@@ -39,7 +31,7 @@ void note_ending(StudyRun& run, const JobOutcome& outcome) {
   if (exited) {
     run.status = WEXITSTATUS(outcome.wait_status);
   } else {
-    run.signal = signal_name(WTERMSIG(outcome.wait_status));
+    run.signal = signal_words(WTERMSIG(outcome.wait_status));
   }
   run.rule = exited ? "status" : "signal";
   run.label = exited && *run.status == 0 ? RunLabel::passed : RunLabel::failed;

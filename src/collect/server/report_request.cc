@@ -9,6 +9,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/signal_name.h"
 #include "bytes/as_bytes.h"
 #include "bytes/decompress.h"
 #include "collect/compress.h"
@@ -67,10 +68,18 @@ class FieldReader {
   std::optional<std::string> complaint_;
 };
 
-bool is_signal(std::string_view text) {
-  return text.size() <= 16 && std::ranges::all_of(text, [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+';
-         });
+// A name or a number. The same crash has one name in the store, however its sender calls it: a
+// number with a name becomes that. Empty for 0, none.
+std::string read_signal(FieldReader& in, std::string_view field) {
+  std::string text = in.text(field);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const bool is_number = !text.empty() && std::ranges::all_of(text, is_digit);
+  const bool is_name = std::ranges::all_of(
+      text, [&](char c) { return (c >= 'A' && c <= 'Z') || is_digit(c) || c == '+'; });
+  if (text.size() > 16 || !is_name) in.complain(field, "is not a signal");
+  if (!is_number) return text;
+  const int number = in.number<int>(field).value_or(0);
+  return number == 0 ? "" : signal_name(number).value_or(fmt::format("{}", number));
 }
 
 // The store has it as a signed number.
@@ -152,9 +161,7 @@ std::expected<StoredReport, HttpResponse> read_multipart_head(const HttpRequest&
   report.version = in.text("sampler-application-version");
   report.sparsity = read_sparsity(in, "sampler-sparsity");
   report.status = in.number<int>("sampler-exit-status");
-  const int signal = in.number<int>("sampler-exit-signal").value_or(0);
-  if (signal < 0) in.complain("sampler-exit-signal", "is negative");
-  if (signal > 0) report.signal = fmt::format("{}", signal);
+  report.signal = read_signal(in, "sampler-exit-signal");
   read_label(request, in, report);
   return finish(in, std::move(report));
 }
@@ -173,9 +180,7 @@ std::expected<StoredReport, HttpResponse> read_report_head(const HttpRequest& re
   report.build = in.name("Telltale-Build", is_build);
   report.id = in.name("Telltale-Report-Id", is_report_id);
   report.status = in.number<int>("Telltale-Status");
-  report.signal = in.text("Telltale-Signal");
-  if (report.signal == "0") report.signal.clear();  // none
-  if (!is_signal(report.signal)) in.complain("Telltale-Signal", "is not a signal");
+  report.signal = read_signal(in, "Telltale-Signal");
   report.seconds = in.number<double>("Telltale-Seconds");
   if (report.seconds && !(std::isfinite(*report.seconds) && *report.seconds >= 0))
     in.complain("Telltale-Seconds", "is not a time");

@@ -28,6 +28,23 @@ bool has_size_line(std::string_view rest) {
   return size.find_first_not_of('0') != std::string_view::npos && rest.contains("\r\n");
 }
 
+// "http://host/path", which clients send to proxies and every server must accept (RFC 9112, 3.2.2),
+// becomes "/path". False if its host is not that of the field, by which access is decided.
+bool make_origin_form(HttpRequest& request) {
+  const size_t colon = request.target.find("://");
+  if (colon == std::string::npos) return true;
+  const std::string_view scheme = std::string_view(request.target).substr(0, colon);
+  if (!equal_ignoring_case(scheme, "http") && !equal_ignoring_case(scheme, "https")) return true;
+  const size_t host = colon + 3;
+  const size_t path = std::min(request.target.find_first_of("/?", host), request.target.size());
+  if (!equal_ignoring_case(std::string_view(request.target).substr(host, path - host),
+                           request.field("Host")))
+    return false;
+  request.target.erase(0, path);
+  if (!request.target.starts_with('/')) request.target.insert(0, "/");
+  return true;
+}
+
 }  // namespace
 
 struct RequestParser::Parser {
@@ -113,6 +130,7 @@ RequestParser::State RequestParser::read_head() {
        head.version() < 11))
     return refuse(400, "a Transfer-Encoding other than chunked");
   if (hosts > 1 || (hosts == 0 && head.version() >= 11)) return refuse(400, "needs one Host");
+  if (!make_origin_form(request_)) return refuse(400, "the target names another host than Host");
   if (const auto length = parser_->http.content_length()) request_.content_length = *length;
   return state_ = State::checked;
 }

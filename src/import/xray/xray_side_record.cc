@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <string.h>
 
 #include <algorithm>
 #include <array>
@@ -18,6 +17,7 @@
 #include <utility>
 
 #include "base/counted.h"
+#include "base/signal_name.h"
 #include "base/utc_time.h"
 #include "formats/xray/side_record.h"
 #include "import/merged_names.h"
@@ -129,11 +129,6 @@ std::string program_name(const xray::SideRecord& record) {
   const auto program = std::ranges::find_if(record.objects, &xray::SideObject::is_program);
   return program == record.objects.end() ? std::string()
                                          : std::filesystem::path(program->path).filename().string();
-}
-
-std::string signal_words(uint32_t number) {
-  const char* const name = ::sigabbrev_np(static_cast<int>(number));
-  return name == nullptr ? fmt::format("signal {}", number) : fmt::format("SIG{}", name);
 }
 
 // "validate(int) from 13.4 ms on", by the names of a recording; at most kShownDropped of them.
