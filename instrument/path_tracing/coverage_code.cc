@@ -14,6 +14,7 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/TargetParser/Triple.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
@@ -344,13 +345,16 @@ class Coverage {
     llvm::BasicBlock& entry = function_.getEntryBlock();
     llvm::IRBuilder<> builder(&entry, entry.getFirstNonPHIOrDbgOrAlloca());
     builder.SetCurrentDebugLocation(llvm::DebugLoc());
+    // Position-independent code for 32-bit x86 has no immediate operand for an address.
+    const bool is_symbol = llvm::Triple(module_.getTargetTriple()).getArch() == llvm::Triple::x86;
     const std::string text =
         std::string("\t.pushsection ") + csi::kRecordSection + ",\"?\",%progbits\n\t.long 17\n" +
         "\t.byte " + std::to_string(static_cast<unsigned>(csi::RecordKind::kCoverageArray)) +
         "\n\t.quad " + std::to_string(keys_[kind.mechanism]) + "\n" +
-        address_directive(module_, "${0:c}") + "\t.popsection";
+        address_directive(module_, is_symbol ? "${0:p}" : "${0:c}") + "\t.popsection";
     llvm::InlineAsm* const assembly = llvm::InlineAsm::get(
-        llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false), text, "i", true);
+        llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false), text,
+        is_symbol ? "^Ws" : "i", true);
     llvm::CallInst* const call = builder.CreateCall(assembly, {global});
     call->setDoesNotThrow();
     call->setMemoryEffects(llvm::MemoryEffects::inaccessibleMemOnly());

@@ -159,10 +159,12 @@ class Builds(SamplerCase):
         source = self.path("loop.c")
         source.write_text(program_text("csi/cases/loop.c"))
         for target in ("-m32", "--target=aarch64-linux-gnu", "--target=armv7-linux-gnueabihf", "--target=riscv64-linux-gnu"):
-            for level in ("-O0", "-O2"):
-                done = compile_with(RELEASES[-1], target, "--trace=pt.schema", level, "-c", source, "-o", self.path("loop.o"))
-                self.assertEqual((done.returncode, other_warnings(done)), (0, ""), target)
-                self.assertIn(b"#\nf\n1|EXIT\n0|ENTRY|", self.path("loop.o").read_bytes())
+            for release in RELEASES:
+                for words in (("-O0",), ("-O2",), ("-O2", "-fPIC")):
+                    for schema in ("pt.schema", "all.schema"):
+                        done = compile_with(release, target, "--trace=" + schema, *words, "-c", source, "-o", self.path("loop.o"))
+                        self.assertEqual((done.returncode, other_warnings(done)), (0, ""), (target, words, schema))
+                        self.assertIn(b"#\nf\n1|EXIT\n0|ENTRY|", self.path("loop.o").read_bytes())
         done = compile_with(RELEASES[-1], "--target=x86_64-pc-windows-gnu", "--trace=pt.schema", "-c", source, "-o",
                             self.path("loop.o"))
         self.assertNotEqual(done.returncode, 0)

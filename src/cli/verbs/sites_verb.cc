@@ -291,9 +291,9 @@ void add_sites_verb(Command app, int& status) {
       .excludes(csv);
   add_output_option(verb, options->output, "file to write instead of standard output");
   verb.add_option("--debug-directory", options->debug_directories,
-                  "folder of separate debug files, searched before debuginfod; repeatable");
+                  "folder of separate debug files, searched before debuginfod");
   verb.add_option("--debug-file", options->debug_files,
-                  "separate debug file of a BIN, by build-id; repeatable");
+                  "separate debug file of a BIN, by build-id");
   verb.add_flag("--strict", options->strict, "exit status 4 if an input is damaged");
   verb.callback([options, &status] { status = run_sites(*options); });
 }
