@@ -1,4 +1,4 @@
-"""Memory does not grow with the trace for info, check, top and convert."""
+"""Memory does not grow with the trace for info, check, top, slow, histogram and convert."""
 import os
 import resource
 import subprocess
@@ -36,10 +36,10 @@ class MemoryTest(unittest.TestCase):
         done = run(list(arguments), data_limit)
         self.assertEqual(done.returncode, 0, done.stderr.decode())
 
-    def test_info_check_and_top_need_less_than_64_mib_for_256_mib_of_records(self):
-        for verb in ("info", "check", "top"):
-            with self.subTest(verb=verb):
-                self.check(64 * MIB, verb, self.trace)
+    def test_answers_need_less_than_64_mib_for_256_mib_of_records(self):
+        for words in (["info"], ["check"], ["top"], ["slow", "*"], ["histogram", "*"]):
+            with self.subTest(words=words):
+                self.check(64 * MIB, *words, self.trace)
 
     def test_convert_needs_less_than_the_records_themselves(self):
         for target in ("perfetto",):

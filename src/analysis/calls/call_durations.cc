@@ -1,7 +1,9 @@
 #include "analysis/calls/call_durations.h"
 
 #include <bit>
+#include <functional>
 #include <limits>
+#include <tuple>
 
 namespace telltale {
 
@@ -11,33 +13,97 @@ CallFilter without_inside(CallFilter filter) {
   return filter;
 }
 
-RecordedCall typical_call(std::vector<RecordedCall> calls) {
-  const auto median = calls.begin() + static_cast<ptrdiff_t>(calls.size() / 2);
-  std::ranges::nth_element(calls, median, {}, &RecordedCall::duration);
-  return *std::ranges::min_element(calls, {}, [&](const RecordedCall& call) {
-    return std::pair(call.duration != median->duration, std::pair(call.stream, call.call));
-  });
+void DurationCollector::add(const RecordedCall& call) {
+  Calls& calls = functions_[call.function];
+  FunctionDurations& sums = calls.sums;
+  if (sums.ended == 0 && sums.open == 0) {
+    sums.function = call.function;
+    found_.push_back(call.function);
+  }
+  if (call.ended == CloseKind::unfinished) {
+    ++sums.open;
+    return;
+  }
+  sums.min = sums.ended == 0 ? call.duration : std::min(sums.min, call.duration);
+  sums.max = std::max(sums.max, call.duration);
+  ++sums.ended;
+  calls.histogram.add(call.duration);
 }
 
-std::vector<DurationBucket> duration_buckets(const std::vector<uint64_t>& durations_ns) {
-  if (durations_ns.empty()) return {};
-  const auto [least, most] = std::ranges::minmax(durations_ns);
-  constexpr uint64_t kUpperHalf = uint64_t{1} << 63;
-  std::vector<DurationBucket> buckets;
-  for (uint64_t from = std::bit_floor(least);; from = buckets.back().to_ns) {
-    DurationBucket bucket;
-    bucket.from_ns = from;
-    bucket.to_ns = from == 0           ? 1
-                   : from < kUpperHalf ? 2 * from
-                                       : std::numeric_limits<uint64_t>::max();
-    buckets.push_back(bucket);
-    if (from == std::bit_floor(most)) break;
+std::vector<FunctionDurations> DurationCollector::finish() {
+  std::ranges::sort(found_);
+  std::vector<FunctionDurations> functions;
+  for (const FunctionId function : found_) {
+    Calls& calls = functions_[function];
+    FunctionDurations& sums = calls.sums;
+    // The middle of a bucket may be beyond all its durations.
+    const auto at = [&](double fraction) {
+      return std::clamp(calls.histogram.quantile(fraction), sums.min, sums.max);
+    };
+    sums.median = at(0.5);
+    sums.p90 = at(0.9);
+    sums.p99 = at(0.99);
+    functions.push_back(sums);
   }
-  const auto first = std::bit_width(least);
-  for (const uint64_t duration : durations_ns) {
-    DurationBucket& bucket = buckets[static_cast<size_t>(std::bit_width(duration) - first)];
-    ++bucket.calls;
-    bucket.total_ns += duration;
+  return functions;
+}
+
+void LongestCalls::cut() {
+  sort_rows(calls_, std::greater(), &RecordedCall::duration);
+  if (limit_ == 0 || calls_.size() <= limit_) return;
+  calls_.resize(limit_);
+  // An equally long one comes later.
+  least_ = calls_.back().duration + 1;
+}
+
+std::vector<RecordedCall> LongestCalls::finish() {
+  cut();
+  return std::move(calls_);
+}
+
+TypicalCalls::TypicalCalls(const std::vector<FunctionDurations>& functions) {
+  for (const FunctionDurations& one : functions) functions_[one.function].median = one.median;
+}
+
+void TypicalCalls::add(const RecordedCall& call) {
+  const auto found = functions_.find(call.function);
+  if (found == functions_.end() || call.ended == CloseKind::unfinished) return;
+  Nearest& nearest = found->second;
+  const auto key = [&](const RecordedCall& one) {
+    const Ticks distance =
+        std::max(one.duration, nearest.median) - std::min(one.duration, nearest.median);
+    return std::tuple(distance, one.stream, one.call);
+  };
+  if (nearest.is_known && key(nearest.call) <= key(call)) return;
+  nearest.call = call;
+  nearest.is_known = true;
+}
+
+std::vector<RecordedCall> TypicalCalls::finish() const {
+  std::vector<RecordedCall> calls;
+  for (const auto& [function, nearest] : functions_)
+    if (nearest.is_known) calls.push_back(nearest.call);
+  return calls;
+}
+
+void DurationBuckets::add(uint64_t duration_ns) {
+  Sums& sums = by_width_[static_cast<size_t>(std::bit_width(duration_ns))];
+  ++sums.calls;
+  sums.total_ns += duration_ns;
+}
+
+std::vector<DurationBucket> DurationBuckets::all() const {
+  const auto has_calls = [](const Sums& sums) { return sums.calls != 0; };
+  const auto first = std::ranges::find_if(by_width_, has_calls);
+  const auto last = std::find_if(by_width_.rbegin(), by_width_.rend(), has_calls).base();
+  std::vector<DurationBucket> buckets;
+  for (auto at = first; at < last; ++at) {
+    const auto width = static_cast<unsigned>(at - by_width_.begin());
+    buckets.push_back(
+        {.from_ns = width == 0 ? 0 : uint64_t{1} << (width - 1),
+         .to_ns = width == 64 ? std::numeric_limits<uint64_t>::max() : uint64_t{1} << width,
+         .calls = at->calls,
+         .total_ns = at->total_ns});
   }
   return buckets;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/calls/duration_histogram.h"
 #include "analysis/calls/walk_calls.h"
 #include "base/sort_rows.h"
 #include "model/call_filter.h"
@@ -29,21 +31,68 @@ struct RecordedCall {
   CloseKind ended = CloseKind::returned;
 };
 
-// The calls of some functions: those that ended, and how many did not.
-struct CallDurations {
-  std::vector<RecordedCall> ended;  // thread by thread, in the order in which they ended
-  std::vector<RecordedCall> open;   // at the end of the recording; `duration` is up to there
+// How long the calls of a function took.
+struct FunctionDurations {
+  FunctionId function{};
+  uint64_t ended = 0;  // 0: the durations below mean nothing
+  uint64_t open = 0;   // at the end of the recording
+  Ticks min = 0;
+  Ticks max = 0;
+  Ticks median = 0;  // these three as DurationHistogram defines and estimates them
+  Ticks p90 = 0;
+  Ticks p99 = 0;
+};
+
+// Collects them call by call. Memory depends on the number of functions and the range of their
+// durations, not on the number of calls.
+class DurationCollector {
+ public:
+  void add(const RecordedCall& call);
+  // By function. The last call of the collector.
+  std::vector<FunctionDurations> finish();
+
+ private:
+  struct Calls {
+    FunctionDurations sums;
+    DurationHistogram histogram;
+  };
+  FunctionMap<Calls> functions_;
+  std::vector<FunctionId> found_;
+};
+
+// The longest of the calls that ended; of equally long ones those that were added first.
+class LongestCalls {
+ public:
+  // Keeps at most `limit`; 0: all.
+  explicit LongestCalls(size_t limit) : limit_(limit) {}
+
+  void add(const RecordedCall& call) {
+    if (call.ended == CloseKind::unfinished || call.duration < least_) return;
+    calls_.push_back(call);
+    if (limit_ != 0 && calls_.size() >= kSpare + 2 * limit_) cut();
+  }
+  // The longest first. The last call of this.
+  std::vector<RecordedCall> finish();
+
+ private:
+  static constexpr size_t kSpare = 1024;  // so that few calls are cut seldom
+  void cut();
+
+  size_t limit_;
+  Ticks least_ = 0;  // shorter calls are not among the longest
+  std::vector<RecordedCall> calls_;
 };
 
 // The filter without what only selects the inside of a call: its functions and its depth.
 CallFilter without_inside(CallFilter filter);
 
+// Passes the calls of some functions to use(const RecordedCall&), thread by thread, in the order in
+// which they ended; the `duration` of calls that are open at the end (unfinished) is up to there.
 // wanted(FunctionId) is asked once for each function and thread. The filter selects threads, and by
-// its window calls that begin in it. `max_depth`: of the calls, 1 is a thread's outermost. Memory:
-// 48 bytes a call.
-template <EventSource Source, typename Wanted>
-CallDurations collect_durations(const Source& source, const CallFilter& filter, size_t max_depth,
-                                Wanted wanted, ProblemLog& problems) {
+// its window calls that begin in it. `max_depth`: of the calls, 1 is a thread's outermost.
+template <EventSource Source, typename Wanted, typename Use>
+void for_each_call(const Source& source, const CallFilter& filter, size_t max_depth, Wanted wanted,
+                   Use use, ProblemLog& problems) {
   struct Sink : IgnoreCalls {
     struct Frame {
       Ticks entered = 0;
@@ -58,31 +107,28 @@ CallDurations collect_durations(const Source& source, const CallFilter& filter, 
       int8_t& known = matches[function];
       if (known == 0) known = wanted(function) ? 1 : -1;
       if (known < 0 || !window.holds(frame.entered)) return;
-      (how == CloseKind::unfinished ? found.open : found.ended)
-          .push_back({function, stream, frame.number, frame.entered, time - frame.entered, how});
+      use(RecordedCall{function, stream, frame.number, frame.entered, time - frame.entered, how});
     }
-    Sink(Wanted& which, PlayedWindow kept, size_t deepest, CallDurations& out, size_t of)
-        : wanted(which), window(kept), max_depth(deepest), found(out), stream(of) {}
+    Sink(Wanted& which, PlayedWindow kept, size_t deepest, Use& to, size_t of)
+        : wanted(which), window(kept), max_depth(deepest), use(to), stream(of) {}
     uint64_t call = 0;
     Wanted& wanted;
     PlayedWindow window;
     size_t max_depth;
-    CallDurations& found;
+    Use& use;
     size_t stream;
     std::vector<Frame> frames;
     FunctionMap<int8_t> matches;  // 0: not asked yet
   };
-  CallDurations found;
   const CallFilter every_call = without_inside(filter);
   const auto streams = source.streams();
   for (size_t i = 0; i < streams.size(); ++i) {
     if (!filter.keeps_thread(streams[i].thread)) continue;
-    Sink sink(wanted, window_of(source, filter), max_depth, found, i);
+    Sink sink(wanted, window_of(source, filter), max_depth, use, i);
     CallWalk walk(source, i, every_call, sink);
     while (walk.next(problems)) {
     }
   }
-  return found;
 }
 
 // What happened in one call.
@@ -256,15 +302,23 @@ std::vector<CallDetails> collect_details(const Source& source, const CallFilter&
   return details;
 }
 
-// The duration at percent % of the sorted ones, by the definition of docs/analysis/profile.md.
-// REQUIRES: not empty; percent <= 100.
-inline uint64_t duration_at(const std::vector<uint64_t>& sorted, unsigned percent) {
-  return sorted[std::min(sorted.size() * percent / 100, sorted.size() - 1)];
-}
+// Of the ended calls of each function, the one whose duration is nearest to the function's median;
+// of several, the first of the recording.
+class TypicalCalls {
+ public:
+  explicit TypicalCalls(const std::vector<FunctionDurations>& functions);
+  // Calls of other functions are ignored.
+  void add(const RecordedCall& call);
+  [[nodiscard]] std::vector<RecordedCall> finish() const;
 
-// The call of median duration, duration_at(.., 50); of several, the earliest of the recording.
-// REQUIRES: not empty.
-RecordedCall typical_call(std::vector<RecordedCall> calls);
+ private:
+  struct Nearest {
+    Ticks median = 0;
+    RecordedCall call;
+    bool is_known = false;
+  };
+  std::map<FunctionId, Nearest> functions_;
+};
 
 // Counts of durations between powers of two.
 struct DurationBucket {
@@ -273,7 +327,18 @@ struct DurationBucket {
   uint64_t calls = 0;
   uint64_t total_ns = 0;
 };
-// From the shortest duration's bucket to the longest's, without gaps: 0..1, 1..2, 2..4 ...
-std::vector<DurationBucket> duration_buckets(const std::vector<uint64_t>& durations_ns);
+class DurationBuckets {
+ public:
+  void add(uint64_t duration_ns);
+  // From the shortest duration's bucket to the longest's, without gaps: 0..1, 1..2, 2..4 ...
+  [[nodiscard]] std::vector<DurationBucket> all() const;
+
+ private:
+  struct Sums {
+    uint64_t calls = 0;
+    uint64_t total_ns = 0;
+  };
+  std::array<Sums, 65> by_width_{};  // by the number of significant bits
+};
 
 }  // namespace telltale

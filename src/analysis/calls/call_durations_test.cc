@@ -32,17 +32,29 @@ ScriptedSource example() {
   return source;
 }
 
-CallDurations durations_of(const ScriptedSource& source, uint32_t function,
-                           const CallFilter& filter = {},
-                           size_t max_depth = std::numeric_limits<size_t>::max()) {
+struct Calls {
+  std::vector<RecordedCall> ended;
+  std::vector<RecordedCall> open;
+};
+Calls calls_of(const ScriptedSource& source, uint32_t function, const CallFilter& filter = {},
+               size_t max_depth = std::numeric_limits<size_t>::max()) {
   ProblemLog problems;
-  return collect_durations(
+  Calls found;
+  for_each_call(
       source, filter, max_depth, [&](FunctionId id) { return to_number(id) == function; },
+      [&](const RecordedCall& call) {
+        (call.ended == CloseKind::unfinished ? found.open : found.ended).push_back(call);
+      },
       problems);
+  return found;
 }
 
-TEST(CallDurations, EachCallWithItsNumber) {
-  const CallDurations found = durations_of(example(), 2);
+RecordedCall call(uint64_t number, Ticks duration, uint32_t function = 1, size_t stream = 0) {
+  return {FunctionId{function}, stream, number, 0, duration, CloseKind::returned};
+}
+
+TEST(EachCall, HasItsNumber) {
+  const Calls found = calls_of(example(), 2);
   ASSERT_EQ(found.ended.size(), 2U);
   EXPECT_EQ(found.ended[0].call, 2U);
   EXPECT_EQ(found.ended[0].entered, 10U);
@@ -53,33 +65,33 @@ TEST(CallDurations, EachCallWithItsNumber) {
   EXPECT_EQ(found.open[0].call, 6U);
 }
 
-TEST(CallDurations, TheWindowSelectsByBeginning) {
+TEST(EachCall, TheWindowSelectsByBeginning) {
   CallFilter filter;
   filter.from_ns = 11;
   filter.to_ns = 31;
-  const CallDurations found = durations_of(example(), 2, filter);
+  const Calls found = calls_of(example(), 2, filter);
   ASSERT_EQ(found.ended.size(), 1U);
   EXPECT_EQ(found.ended[0].entered, 30U);
   EXPECT_TRUE(found.open.empty());
 }
 
-TEST(CallDurations, TheDepthIsThatOfTheCalls) {
+TEST(EachCall, TheDepthIsThatOfTheCalls) {
   ScriptedSource source;
   source.thread({1, 7}).enter(0, 2).enter(10, 1).enter(20, 2).leave(30, 2).leave(40, 1).leave(50,
                                                                                               2);
-  EXPECT_EQ(durations_of(source, 2).ended.size(), 2U);
-  EXPECT_EQ(durations_of(source, 2, {}, 3).ended.size(), 2U);
-  const CallDurations found = durations_of(source, 2, {}, 2);
+  EXPECT_EQ(calls_of(source, 2).ended.size(), 2U);
+  EXPECT_EQ(calls_of(source, 2, {}, 3).ended.size(), 2U);
+  const Calls found = calls_of(source, 2, {}, 2);
   ASSERT_EQ(found.ended.size(), 1U);
   EXPECT_EQ(found.ended[0].duration, 50U);
-  EXPECT_TRUE(durations_of(source, 2, {}, 0).ended.empty());
+  EXPECT_TRUE(calls_of(source, 2, {}, 0).ended.empty());
 }
 
 TEST(CallDetails, WhatWasInsideAndMeanwhile) {
   const ScriptedSource source = example();
   ProblemLog problems;
   const std::vector<CallDetails> all =
-      collect_details(source, {}, durations_of(source, 2).ended, problems);
+      collect_details(source, {}, calls_of(source, 2).ended, problems);
   ASSERT_EQ(all.size(), 2U);
   const CallDetails& slow = all[0];
   EXPECT_EQ(slow.arguments, std::vector<uint64_t>{5});
@@ -118,7 +130,7 @@ TEST(CallDetails, FunctionsAndDepthSelectWhatIsSeenInside) {
   source.thread({1, 8}).enter(5, 3).enter(12, 4).leave(18, 4).leave(60, 3);
   ProblemLog problems;
   const auto seen = [&](const CallFilter& filter) {
-    const CallDurations found = durations_of(source, 2, filter);
+    const Calls found = calls_of(source, 2, filter);
     EXPECT_EQ(found.ended.size(), 2U);
     std::vector<CallDetails> details = collect_details(source, filter, found.ended, problems);
     EXPECT_EQ(details.back().which.call, 2U) << "of 10 to 30";
@@ -141,27 +153,78 @@ TEST(CallDetails, FunctionsAndDepthSelectWhatIsSeenInside) {
   EXPECT_EQ(by_depth[1].meanwhile[0].self.at(FunctionId{3}), 20U);
 }
 
-// The definition of docs/analysis/profile.md: index floor(n q).
-TEST(CallDurations, PercentilesAreThoseOfTop) {
-  EXPECT_EQ(duration_at({1, 2}, 50), 2U);
-  EXPECT_EQ(duration_at({1, 2, 3}, 50), 2U);
-  EXPECT_EQ(duration_at({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, 90), 10U);
-  EXPECT_EQ(duration_at({1}, 99), 1U);
-  EXPECT_EQ(duration_at({1, 2}, 100), 2U);
+TEST(DurationCollector, SumsByFunction) {
+  DurationCollector collector;
+  for (const Ticks duration : {7, 3, 9, 5}) collector.add(call(1, duration, 4));
+  RecordedCall open = call(1, 1000, 2);
+  open.ended = CloseKind::unfinished;
+  collector.add(open);
+  open.function = FunctionId{4};
+  collector.add(open);
+  const std::vector<FunctionDurations> all = collector.finish();
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].function, FunctionId{2});
+  EXPECT_EQ(all[0].ended, 0U);
+  EXPECT_EQ(all[0].open, 1U);
+  EXPECT_EQ(all[1].function, FunctionId{4});
+  EXPECT_EQ(all[1].ended, 4U);
+  EXPECT_EQ(all[1].open, 1U);
+  EXPECT_EQ(all[1].min, 3U);
+  EXPECT_EQ(all[1].max, 9U);
+  // The definition of docs/analysis/profile.md: index floor(n q).
+  EXPECT_EQ(all[1].median, 7U);
+  EXPECT_EQ(all[1].p90, 9U);
+  EXPECT_EQ(all[1].p99, 9U);
 }
 
-TEST(TypicalCall, HasTheMedianDuration) {
-  const auto call = [](uint64_t number, Ticks duration) {
-    return RecordedCall{FunctionId{1}, 0, number, 0, duration, CloseKind::returned};
-  };
-  EXPECT_EQ(typical_call({call(1, 9), call(2, 5), call(3, 7)}).call, 3U);
-  EXPECT_EQ(typical_call({call(4, 5), call(2, 5), call(3, 5), call(1, 90)}).call, 2U);
-  EXPECT_EQ(typical_call({call(1, 9)}).call, 1U);
-  EXPECT_EQ(typical_call({call(1, 9), call(2, 5)}).call, 1U);
+TEST(DurationCollector, ManyCallsAreEstimated) {
+  DurationCollector collector;
+  for (Ticks duration = 1; duration <= 100'000; ++duration) collector.add(call(1, duration));
+  const FunctionDurations found = collector.finish().front();
+  EXPECT_EQ(found.ended, 100'000U);
+  EXPECT_EQ(found.max, 100'000U);
+  EXPECT_NEAR(static_cast<double>(found.median), 50'001, 50'001 / 128.0);
+  EXPECT_NEAR(static_cast<double>(found.p99), 99'001, 99'001 / 128.0);
+}
+
+TEST(LongestCalls, OfEquallyLongOnesTheFirst) {
+  for (const size_t limit : {3, 0}) {
+    LongestCalls longest(limit);
+    uint64_t number = 0;
+    for (unsigned round = 0; round < 1000; ++round)
+      for (const Ticks duration : {5, 9, 2, 9}) longest.add(call(++number, duration));
+    longest.add(call(++number, 10));
+    RecordedCall open = call(++number, 99);
+    open.ended = CloseKind::unfinished;
+    longest.add(open);
+    const std::vector<RecordedCall> found = longest.finish();
+    ASSERT_EQ(found.size(), limit == 0 ? 4001U : limit);
+    EXPECT_EQ(found[0].call, 4001U);
+    EXPECT_EQ(found[1].call, 2U);
+    EXPECT_EQ(found[2].call, 4U);
+  }
+}
+
+TEST(TypicalCalls, HaveTheNearestDurationToTheMedian) {
+  TypicalCalls typical({{.function = FunctionId{1}, .median = 7},
+                        {.function = FunctionId{3}, .median = 100},
+                        {.function = FunctionId{4}, .median = 1}});
+  const std::vector<RecordedCall> calls = {call(1, 9),       call(6, 8, 1, 1), call(5, 6),
+                                           call(2, 8, 1, 1), call(3, 101, 3),  call(4, 7, 2)};
+  for (const RecordedCall& one : calls) typical.add(one);
+  const std::vector<RecordedCall> found = typical.finish();
+  ASSERT_EQ(found.size(), 2U);
+  EXPECT_EQ(found[0].call, 5U) << "in the first thread";
+  EXPECT_EQ(found[1].call, 3U);
 }
 
 TEST(DurationBuckets, PowersOfTwoWithoutGaps) {
-  const std::vector<DurationBucket> buckets = duration_buckets({3, 2, 9, 15, 16});
+  const auto buckets_of = [](std::initializer_list<uint64_t> durations_ns) {
+    DurationBuckets buckets;
+    for (const uint64_t duration : durations_ns) buckets.add(duration);
+    return buckets.all();
+  };
+  const std::vector<DurationBucket> buckets = buckets_of({3, 2, 9, 15, 16});
   ASSERT_EQ(buckets.size(), 4U);
   const std::vector<std::vector<uint64_t>> wanted = {
       {2, 4, 2, 5}, {4, 8, 0, 0}, {8, 16, 2, 24}, {16, 32, 1, 16}};
@@ -170,9 +233,9 @@ TEST(DurationBuckets, PowersOfTwoWithoutGaps) {
         (std::vector{buckets[i].from_ns, buckets[i].to_ns, buckets[i].calls, buckets[i].total_ns}),
         wanted[i]);
   }
-  EXPECT_EQ(duration_buckets({0}).front().to_ns, 1U);
-  EXPECT_EQ(duration_buckets({~uint64_t{0}}).front().from_ns, uint64_t{1} << 63);
-  EXPECT_TRUE(duration_buckets({}).empty());
+  EXPECT_EQ(buckets_of({0}).front().to_ns, 1U);
+  EXPECT_EQ(buckets_of({~uint64_t{0}}).front().from_ns, uint64_t{1} << 63);
+  EXPECT_TRUE(buckets_of({}).empty());
 }
 
 }  // namespace

@@ -114,10 +114,11 @@ class ReplaySink : public IgnoreCalls {
   }
   void estimated(bool now) { estimated_ = now; }
 
-  // The steps since the last take.
-  std::vector<ReplayStep> take() {
+  // Replaces `steps` by those since the last take. Uses its memory for the next ones.
+  void take(std::vector<ReplayStep>& steps) {
     step_ = nullptr;
-    return std::exchange(steps_, {});
+    steps.clear();
+    steps_.swap(steps);
   }
   // No later event can be shown.
   [[nodiscard]] bool done() const { return done_; }
@@ -192,7 +193,7 @@ class ReplayedThread {
   const ReplayStep* front(ProblemLog& problems) {
     while (next_ == steps_.size()) {
       if (sink_.done() || !walk_.next(problems)) return nullptr;
-      steps_ = sink_.take();
+      sink_.take(steps_);
       next_ = 0;
     }
     return &steps_[next_];

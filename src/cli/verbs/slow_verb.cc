@@ -26,24 +26,33 @@ struct SlowOptions {
   size_t limit = 5;
 };
 
-// The calls of the function that was asked for. Errors: usage, if the recording has no such
-// function.
-// `chosen`: its functions and its depth select the calls, too, not only what is inside them.
-Result<CallDurations> durations_of(const TimedCalls& calls, const SlowOptions& options,
-                                   const CallFilter& filter, const CallFilter& chosen,
-                                   ProblemLog& problems) {
-  CallDurations durations = collect_durations(
+// The functions that were asked for; passes their calls to use(const RecordedCall&). `chosen`: its
+// functions and its depth select the calls, too, not only what is inside them. Errors: usage, if
+// the recording has no such function.
+template <typename Use>
+Result<std::vector<FunctionDurations>> chosen_functions(const TimedCalls& calls,
+                                                        const SlowOptions& options,
+                                                        const CallFilter& filter,
+                                                        const CallFilter& chosen, Use use,
+                                                        ProblemLog& problems) {
+  DurationCollector collector;
+  for_each_call(
       calls, filter, chosen.max_depth,
       [&](FunctionId id) {
         const FunctionInfo& function = calls.functions().describe(id);
         return means_function(options.function, function) && chosen.matches(function);
       },
+      [&](const RecordedCall& call) {
+        collector.add(call);
+        if (call.ended != CloseKind::unfinished) use(call);
+      },
       problems);
-  if (durations.ended.empty() && durations.open.empty()) {
+  std::vector<FunctionDurations> functions = collector.finish();
+  if (functions.empty()) {
     const std::string why = describe_no_function(calls, options.function, options.reading.jobs);
     if (!why.empty()) return usage_error(why);
   }
-  return durations;
+  return functions;
 }
 
 // Prints a section, or write_text(out).
@@ -64,25 +73,25 @@ int print_section(const Section& section, const DocumentSchema& schema, const Re
   return report_problems(options.reading, problems);
 }
 
-void remark_none(const CallDurations& durations) {
-  if (!durations.ended.empty()) return;
-  fmt::print(stderr, "telltale: no call that the options select ended within the recording\n");
-}
-
-void remark_functions(const FunctionNames& names, const CallDurations& durations,
-                      const SlowOptions& options) {
-  std::vector<FunctionId> functions;
-  for (const RecordedCall& call : durations.ended)
-    if (functions.empty() || functions.back() != call.function) functions.push_back(call.function);
-  remark_unnamed(names, functions, options.reading);
+// Functions without a call that ended, and without a name.
+void remark(const FunctionNames& names, const std::vector<FunctionDurations>& functions,
+            const SlowOptions& options) {
+  std::vector<FunctionId> ended;
+  for (const FunctionDurations& one : functions)
+    if (one.ended != 0) ended.push_back(one.function);
+  if (ended.empty())
+    fmt::print(stderr, "telltale: no call that the options select ended within the recording\n");
+  remark_unnamed(names, ended, options.reading);
 }
 
 int answer_slow(const Recording& recording, const SlowOptions& options, const CallFilter& filter) {
   const TimedCalls& calls = *recording.timed_calls();
   ProblemLog problems = recording.problems();
-  Result<CallDurations> durations = durations_of(calls, options, filter, {}, problems);
-  if (!durations) return report_error(durations.error());
-  const SlowCalls slow = find_slow_calls(calls, filter, *std::move(durations), options.limit);
+  LongestCalls longest(options.limit);
+  auto functions = chosen_functions(
+      calls, options, filter, {}, [&](const RecordedCall& call) { longest.add(call); }, problems);
+  if (!functions) return report_error(functions.error());
+  const SlowCalls slow = find_slow_calls(calls, filter, *std::move(functions), longest.finish());
   const StyledNames names(calls.functions(), options.reading.name_style());
   std::vector<std::string> words = {"telltale", "replay"};
   for (const std::string& file : options.reading.files)
@@ -95,8 +104,7 @@ int answer_slow(const Recording& recording, const SlowOptions& options, const Ca
   const int status =
       print_section(slow_section(calls, names, slow), schemas::kSlow, recording, options, problems,
                     [&](BlockWriter& out) { write_slow_text(calls, names, slow, command, out); });
-  remark_none(slow.durations);
-  remark_functions(names, slow.durations, options);
+  remark(names, slow.functions, options);
   return status;
 }
 
@@ -104,14 +112,18 @@ int answer_histogram(const Recording& recording, const SlowOptions& options,
                      const CallFilter& filter) {
   const TimedCalls& calls = *recording.timed_calls();
   ProblemLog problems = recording.problems();
-  const Result<CallDurations> durations = durations_of(calls, options, filter, filter, problems);
-  if (!durations) return report_error(durations.error());
+  DurationBuckets buckets;
+  const Clock& clock = calls.clock();
+  auto functions = chosen_functions(
+      calls, options, filter, filter,
+      [&](const RecordedCall& call) { buckets.add(clock.to_ns(call.duration)); }, problems);
+  if (!functions) return report_error(functions.error());
+  const CallHistogram histogram{*std::move(functions), buckets.all()};
   const StyledNames names(calls.functions(), options.reading.name_style());
   const int status = print_section(
-      histogram_section(calls, names, *durations), schemas::kHistogram, recording, options,
-      problems, [&](BlockWriter& out) { write_histogram_text(calls, names, *durations, out); });
-  remark_none(*durations);
-  remark_functions(names, *durations, options);
+      histogram_section(calls, names, histogram), schemas::kHistogram, recording, options, problems,
+      [&](BlockWriter& out) { write_histogram_text(calls, names, histogram, out); });
+  remark(names, histogram.functions, options);
   return status;
 }
 

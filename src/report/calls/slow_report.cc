@@ -107,25 +107,14 @@ constexpr size_t kShownThreads = 8;
 double share(double part, double whole) { return whole == 0 ? 0 : part / whole; }
 
 Table functions_table(const TimedCalls& calls, const FunctionNames& names,
-                      const CallDurations& durations) {
-  struct Sums {
-    std::vector<uint64_t> ended_ns;
-    uint64_t open = 0;
-  };
-  std::map<FunctionId, Sums> functions;
-  for (const RecordedCall& call : durations.ended)
-    functions[call.function].ended_ns.push_back(calls.clock().to_ns(call.duration));
-  for (const RecordedCall& call : durations.open) ++functions[call.function].open;
+                      const std::vector<FunctionDurations>& functions) {
   Table table(kSlowFunctions);
-  for (auto& each : functions) {
-    Sums& sums = each.second;
-    std::ranges::sort(sums.ended_ns);
-    const auto at = [&](unsigned percent) {
-      return sums.ended_ns.empty() ? TableCell() : TableCell(duration_at(sums.ended_ns, percent));
+  for (const FunctionDurations& one : functions) {
+    const auto shown = [&](Ticks duration) {
+      return one.ended == 0 ? TableCell() : TableCell(calls.clock().to_ns(duration));
     };
-    table.add_row({uint64_t{sums.ended_ns.size()}, sums.open,
-                   sums.ended_ns.empty() ? TableCell() : TableCell(sums.ended_ns.front()), at(50),
-                   at(90), at(99), at(100), names.describe(each.first).name});
+    table.add_row({one.ended, one.open, shown(one.min), shown(one.median), shown(one.p90),
+                   shown(one.p99), shown(one.max), names.describe(one.function).name});
   }
   return table;
 }
@@ -285,49 +274,44 @@ class SlowText {
   BlockWriter& out_;
 };
 
-std::vector<DurationBucket> buckets_of(const TimedCalls& calls, const CallDurations& durations) {
-  std::vector<uint64_t> all_ns;
-  for (const RecordedCall& call : durations.ended)
-    all_ns.push_back(calls.clock().to_ns(call.duration));
-  return duration_buckets(all_ns);
-}
-
-// The cells of kBuckets.
-std::vector<TableCell> bucket_cells(const DurationBucket& bucket, uint64_t all_calls,
-                                    uint64_t all_ns) {
-  return {
-      bucket.from_ns,  bucket.to_ns,
-      bucket.calls,    share(static_cast<double>(bucket.calls), static_cast<double>(all_calls)),
-      bucket.total_ns, share(static_cast<double>(bucket.total_ns), static_cast<double>(all_ns))};
-}
-
-uint64_t total_of(const std::vector<DurationBucket>& buckets) {
-  uint64_t total = 0;
-  for (const DurationBucket& bucket : buckets) total += bucket.total_ns;
-  return total;
+std::vector<std::vector<TableCell>> bucket_rows(const std::vector<DurationBucket>& buckets) {
+  uint64_t all_calls = 0;
+  uint64_t all_ns = 0;
+  for (const DurationBucket& bucket : buckets) {
+    all_calls += bucket.calls;
+    all_ns += bucket.total_ns;
+  }
+  std::vector<std::vector<TableCell>> cells;
+  for (const DurationBucket& bucket : buckets) {
+    cells.push_back({bucket.from_ns, bucket.to_ns, bucket.calls,
+                     share(static_cast<double>(bucket.calls), static_cast<double>(all_calls)),
+                     bucket.total_ns,
+                     share(static_cast<double>(bucket.total_ns), static_cast<double>(all_ns))});
+  }
+  return cells;
 }
 
 }  // namespace
 
 SlowCalls find_slow_calls(const TimedCalls& calls, const CallFilter& filter,
-                          CallDurations durations, size_t limit) {
-  std::vector<RecordedCall> chosen = durations.ended;
-  sort_rows(chosen, std::greater(), &RecordedCall::duration);
-  if (limit != 0 && chosen.size() > limit) chosen.resize(limit);
-  std::vector<RecordedCall> typical;
-  for (const RecordedCall& call : chosen) {
-    if (std::ranges::find(typical, call.function, &RecordedCall::function) != typical.end())
-      continue;
-    std::vector<RecordedCall> same;
-    std::ranges::copy_if(durations.ended, std::back_inserter(same),
-                         [&](const RecordedCall& one) { return one.function == call.function; });
-    typical.push_back(typical_call(std::move(same)));
-  }
+                          std::vector<FunctionDurations> functions,
+                          const std::vector<RecordedCall>& longest) {
+  std::vector<FunctionDurations> of_longest;
+  std::ranges::copy_if(functions, std::back_inserter(of_longest), [&](const auto& one) {
+    return std::ranges::find(longest, one.function, &RecordedCall::function) != longest.end();
+  });
+  ProblemLog same_again;  // collecting the functions has reported them
+  TypicalCalls typical(of_longest);
+  const auto is_of_longest = [&](FunctionId function) {
+    return std::ranges::binary_search(of_longest, function, {}, &FunctionDurations::function);
+  };
+  for_each_call(
+      calls, filter, CallFilter().max_depth, is_of_longest,
+      [&](const RecordedCall& call) { typical.add(call); }, same_again);
   SlowCalls slow;
-  slow.durations = std::move(durations);
-  ProblemLog same_again;  // collecting the durations has reported them
-  slow.slowest = collect_details(calls, filter, chosen, same_again);
-  slow.typical = collect_details(calls, filter, typical, same_again);
+  slow.functions = std::move(functions);
+  slow.slowest = collect_details(calls, filter, longest, same_again);
+  slow.typical = collect_details(calls, filter, typical.finish(), same_again);
   return slow;
 }
 
@@ -369,7 +353,7 @@ Section slow_section(const TimedCalls& calls, const FunctionNames& names, const 
     }
   }
   Section section("slow", "Slowest calls", kSlowMembers);
-  section.add("functions", functions_table(calls, names, slow.durations));
+  section.add("functions", functions_table(calls, names, slow.functions));
   section.add("calls", std::move(slowest));
   section.add("callees", std::move(callees));
   section.add("events", std::move(events));
@@ -379,30 +363,27 @@ Section slow_section(const TimedCalls& calls, const FunctionNames& names, const 
 
 void write_slow_text(const TimedCalls& calls, const FunctionNames& names, const SlowCalls& slow,
                      std::string_view command, BlockWriter& out) {
-  functions_table(calls, names, slow.durations).write_text(out);
+  functions_table(calls, names, slow.functions).write_text(out);
   SlowText text(calls, names, slow, out);
   for (size_t i = 0; i < slow.slowest.size(); ++i) text.write_call(i + 1, slow.slowest[i], command);
 }
 
 Section histogram_section(const TimedCalls& calls, const FunctionNames& names,
-                          const CallDurations& durations) {
-  const std::vector<DurationBucket> buckets = buckets_of(calls, durations);
+                          const CallHistogram& histogram) {
   Table table(kBuckets);
-  for (const DurationBucket& bucket : buckets)
-    table.add_row(bucket_cells(bucket, durations.ended.size(), total_of(buckets)));
+  for (const std::vector<TableCell>& cells : bucket_rows(histogram.buckets)) table.add_row(cells);
   Section section("histogram", "Durations", kHistogramMembers);
-  section.add("functions", functions_table(calls, names, durations));
+  section.add("functions", functions_table(calls, names, histogram.functions));
   section.add("buckets", std::move(table));
   return section;
 }
 
 void write_histogram_text(const TimedCalls& calls, const FunctionNames& names,
-                          const CallDurations& durations, BlockWriter& out) {
-  functions_table(calls, names, durations).write_text(out);
-  const std::vector<DurationBucket> buckets = buckets_of(calls, durations);
-  if (buckets.empty()) return;
+                          const CallHistogram& histogram, BlockWriter& out) {
+  functions_table(calls, names, histogram.functions).write_text(out);
+  if (histogram.buckets.empty()) return;
   uint64_t most = 1;
-  for (const DurationBucket& bucket : buckets) most = std::max(most, bucket.calls);
+  for (const DurationBucket& bucket : histogram.buckets) most = std::max(most, bucket.calls);
   // On a narrow screen bars are shorter: they would be cut like names, and lie.
   constexpr uint64_t kWidest = 24;
   constexpr uint64_t kNarrowest = 4;
@@ -411,11 +392,11 @@ void write_histogram_text(const TimedCalls& calls, const FunctionNames& names,
   const uint64_t room = width > kOtherColumns ? width - kOtherColumns : 0;
   const uint64_t widest = width == 0 ? kWidest : std::clamp(room, kNarrowest, kWidest);
   Table table(kShownBuckets);
-  for (const DurationBucket& bucket : buckets) {
-    std::vector<TableCell> cells = bucket_cells(bucket, durations.ended.size(), total_of(buckets));
-    const auto length = static_cast<size_t>((bucket.calls * widest + most - 1) / most);
-    cells.emplace_back(std::string(length, '#'));
-    table.add_row(cells);
+  std::vector<std::vector<TableCell>> rows = bucket_rows(histogram.buckets);
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const uint64_t length = (histogram.buckets[i].calls * widest + most - 1) / most;
+    rows[i].emplace_back(std::string(static_cast<size_t>(length), '#'));
+    table.add_row(rows[i]);
   }
   out.write("\n");
   table.write_text(out);

@@ -15,14 +15,15 @@ namespace telltale {
 
 // The slowest calls of some functions, and what differs from a typical one (docs/analysis/slow.md).
 struct SlowCalls {
-  CallDurations durations;
+  std::vector<FunctionDurations> functions;
   std::vector<CallDetails> slowest;  // the longest first
   std::vector<CallDetails> typical;  // of each function of the slowest calls
 };
-// At most `limit` calls (0: all); `durations` are the calls to choose from. Collecting those has
+// `functions` have the calls from which `longest` were chosen by the filter. Collecting these has
 // reported damage.
 SlowCalls find_slow_calls(const TimedCalls& calls, const CallFilter& filter,
-                          CallDurations durations, size_t limit);
+                          std::vector<FunctionDurations> functions,
+                          const std::vector<RecordedCall>& longest);
 
 // The document schemas::kSlow.
 Section slow_section(const TimedCalls& calls, const FunctionNames& names, const SlowCalls& slow);
@@ -31,9 +32,13 @@ void write_slow_text(const TimedCalls& calls, const FunctionNames& names, const 
                      std::string_view command, BlockWriter& out);
 
 // The document schemas::kHistogram: the functions, and how many of their calls took how long.
+struct CallHistogram {
+  std::vector<FunctionDurations> functions;
+  std::vector<DurationBucket> buckets;
+};
 Section histogram_section(const TimedCalls& calls, const FunctionNames& names,
-                          const CallDurations& durations);
+                          const CallHistogram& histogram);
 void write_histogram_text(const TimedCalls& calls, const FunctionNames& names,
-                          const CallDurations& durations, BlockWriter& out);
+                          const CallHistogram& histogram, BlockWriter& out);
 
 }  // namespace telltale
