@@ -229,7 +229,10 @@ class Collector {
 
   // Whether an optimiser may have removed the piece although it would have run.
   [[nodiscard]] bool is_removable(const Piece& piece) const {
-    if (piece.has_effects) return false;
+    const auto is_used = [](const llvm::WeakVH& variable) {
+      return variable != nullptr && !variable->use_empty();
+    };
+    if (piece.has_effects || llvm::any_of(piece.written, is_used)) return false;
     if (!piece.ends_with_call) return true;
     return piece.callee == nullptr ? !piece.call_has_effects : is_removable(*piece.callee);
   }

@@ -3,6 +3,7 @@
 #include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallPtrSet.h>
+#include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
@@ -16,16 +17,28 @@
 namespace telltale::instrument {
 namespace {
 
-bool is_local_variable(const llvm::Value* pointer) {
-  return llvm::isa<llvm::AllocaInst>(pointer->stripInBoundsConstantOffsets());
+// The variable that a store or a memset or memcpy writes to; null: another instruction or place.
+llvm::Value* written_variable(const llvm::Instruction& instruction) {
+  const llvm::Value* to = nullptr;
+  if (const auto* const store = llvm::dyn_cast<llvm::StoreInst>(&instruction)) {
+    if (store->isSimple()) to = store->getPointerOperand();
+  } else if (const auto* const copy = llvm::dyn_cast<llvm::MemIntrinsic>(&instruction)) {
+    if (!copy->isVolatile()) to = copy->getRawDest();
+  }
+  return to == nullptr ? nullptr : const_cast<llvm::Value*>(llvm::getUnderlyingObject(to));
 }
 
-// Whether anything but local variables shows that the instruction ran. Not of calls.
-bool has_effects(const llvm::Instruction& instruction) {
-  if (as_call(instruction) != nullptr || is_only_a_note(instruction)) return false;
-  if (const auto* const store = llvm::dyn_cast<llvm::StoreInst>(&instruction))
-    return !store->isSimple() || !is_local_variable(store->getPointerOperand());
-  return instruction.mayHaveSideEffects();
+// Not of calls.
+void note_effects(const llvm::Instruction& instruction, Piece& piece) {
+  if (as_call(instruction) != nullptr || is_only_a_note(instruction)) return;
+  llvm::Value* const variable = written_variable(instruction);
+  if (llvm::isa_and_nonnull<llvm::AllocaInst>(variable)) return;
+  auto* const global = llvm::dyn_cast_or_null<llvm::GlobalVariable>(variable);
+  if (global != nullptr && global->hasLocalLinkage()) {
+    if (!llvm::is_contained(piece.written, global)) piece.written.emplace_back(global);
+  } else {
+    piece.has_effects = piece.has_effects || instruction.mayHaveSideEffects();
+  }
 }
 
 bool may_have_effects(const llvm::CallBase& call) {
@@ -94,7 +107,7 @@ class FunctionMarker {
     std::uint64_t last = kNoPiece;  // of this block
     for (; at != nullptr; at = at->getNextNode()) {
       if (first == nullptr && is_code(*at)) first = at;
-      piece.has_effects = piece.has_effects || has_effects(*at);
+      note_effects(*at, piece);
       llvm::DILocation* const location = place_in_source(*at);
       if (location != nullptr && (piece.locations.empty() || piece.locations.back() != location))
         piece.locations.push_back(location);

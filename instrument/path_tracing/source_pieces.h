@@ -8,6 +8,7 @@
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Instruction.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/ValueHandle.h>
 
 #include <cstdint>
 #include <utility>
@@ -26,8 +27,12 @@ struct Piece {
   // What runs next; `kNoPiece`: the function ends, or may.
   llvm::SmallVector<std::uint64_t, 2> next = {};
   bool is_first = false;  // of its function
-  // Whether anything but local variables shows that it ran. The call at its end apart.
+  // Whether anything but `written` and local variables shows that it ran. The call at its end
+  // apart.
   bool has_effects = false;
+  // Variables of this module alone, while it has them: optimisation removes what writes to them if
+  // nothing reads them.
+  llvm::SmallVector<llvm::WeakVH, 1> written = {};
   bool ends_with_call = false;
   bool call_has_effects = false;                 // as far as the call itself tells
   const llvm::DISubprogram* callee = nullptr;    // of this module; null: another, or unknown

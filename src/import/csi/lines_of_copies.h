@@ -27,7 +27,9 @@ class LinesOfCopies {
  private:
   struct Copies {
     uint64_t may_have_run = 0;
-    std::map<uint32_t, uint64_t> with_line;  // how many of these have the line; 0: only others
+    // How many of these have the line, or have lost it; 0: only others.
+    std::map<uint32_t, uint64_t> with_line;
+    std::map<uint32_t, uint64_t> losing_line;
   };
   std::map<std::pair<std::string, std::string>, Copies> functions_;  // by file and symbol
 };

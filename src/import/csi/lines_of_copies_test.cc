@@ -28,6 +28,23 @@ TEST(LinesOfCopies, ALineThatACopyLacksIsUncertainIfTheCopyMayHaveRun) {
   EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 1}, {"a.c", 2}, {"a.c", 3}}));
 }
 
+// A line that no copy has any more.
+TEST(LinesOfCopies, ALineThatIsLostIsUncertainIfACopyWithoutAnyLineMayHaveRun) {
+  csi::FlowRecord lost = copy_with({1});
+  lost.lost_lines.push_back({.block = 0, .scope = 3, .line = 7});
+  LinesOfCopies lines;
+  lines.add(lost, {Ran::no});
+  EXPECT_EQ(lines.uncertain(), Lines{});
+  lines.add(lost, {Ran::yes});
+  EXPECT_EQ(lines.uncertain(), Lines{}) << "that copy says whether it may have run";
+  csi::FlowRecord caller;
+  caller.gone.push_back({.block = 0, .file = "a.c", .symbol = "f"});
+  lines.add(caller, {Ran::no});
+  EXPECT_EQ(lines.uncertain(), Lines{});
+  lines.add(caller, {Ran::maybe});
+  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 1}, {"a.c", 7}}));
+}
+
 TEST(LinesOfCopies, CopiesOfOtherFunctionsDoNotMatter) {
   LinesOfCopies lines;
   lines.add(copy_with({1, 2}), {Ran::no, Ran::no});

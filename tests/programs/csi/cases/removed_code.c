@@ -5,6 +5,7 @@
 static int counts[64];
 static int table[8];
 static volatile int input;
+static int written[8]; /* nothing reads it */
 
 /* Its result is not used. */
 __attribute__((noinline)) int weigh(int a, int b) {
@@ -53,6 +54,35 @@ static int find(int a) {
   return b;  /* not */
 }
 
+/* Of the copy of both loops that runs, nothing is left. */
+__attribute__((noinline)) int write_only(int a) {
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 16; j++) {
+      written[a & 1] ^= a; /* ran */
+    }
+    switch (a & 7) { /* ran */
+      case 7:
+        return a; /* not */
+    }
+  }
+  return 0; /* ran */
+}
+
+/* The same with something after them. */
+__attribute__((noinline)) int write_more(int a) {
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 16; j++) {
+      written[a & 1] ^= a; /* ran */
+    }
+    switch (a & 7) { /* ran */
+      case 7:
+        return a; /* not */
+    }
+  }
+  input = 1; /* ran */
+  return 0;  /* ran */
+}
+
 /* Becomes its final value. */
 static int once(int a) {
   const int b = a + 1; /* ran */
@@ -75,6 +105,8 @@ int main(int argc, char** argv) {
   const int got = step(&state, 0);   /* ran */
   const int turned = turn(argc);     /* ran */
   const int found = find(argc);      /* ran */
+  state += write_only(argc);         /* ran */
+  state += write_more(argc);         /* ran */
   table[argc & 7] += pointer(argc);  /* ran */
   if (argc > 7) printf("%d %d %d\n", weight, turned, found);
   printf("%d\n", got); /* ran */
