@@ -26,12 +26,11 @@ int Destination::open_later(const char* pattern) {
 
 bool Destination::open_on_demand() {
   if (!on_demand_) return false;
-  on_demand_ = false;
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC;
   descriptor_ = ::open(path_, kFlags, 0600);
-  if (descriptor_ < 0) return false;
-  remember();
-  return true;
+  if (descriptor_ >= 0) remember();
+  on_demand_ = false;  // not before, since other threads ask whether there is a report
+  return descriptor_ >= 0;
 }
 
 void Destination::adopt(int descriptor) {

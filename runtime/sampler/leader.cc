@@ -21,7 +21,7 @@ const EntryPoints* the_leader = nullptr;
 namespace {
 
 // Changes when EntryPoints or the structures that it passes change.
-constexpr uint32_t kCopyVersion = 0x100 + kAbiVersion;
+constexpr uint32_t kCopyVersion = 0x200 + kAbiVersion;
 
 enum Role : uint32_t { kDoesNotLead = 0, kLeads = 1, kLeadsAndReports = 2 };
 
@@ -37,6 +37,8 @@ int32_t swap_window() { return telltale_sampler_swap_window; }
 const EntryPoints kOwnEntryPoints = {telltale_sampler_register_v1,
                                      telltale_sampler_unregister_v1,
                                      telltale_sampler_leaving_v1,
+                                     telltale_sampler_ending_v1,
+                                     telltale_sampler_quick_exit_v1,
                                      telltale_sampler_reset_v1,
                                      telltale_sampler_tick,
                                      telltale_sampler_trace_v1,
@@ -148,8 +150,10 @@ void find_leader() {
   ::dl_iterate_phdr(look_at, &search);
   if (search.leading != nullptr && search.leading->version == kCopyVersion)
     return follow(*search.leading->entries);
-  // The leader removed its settings from the environment, so this copy cannot report.
+  // The leader removed its settings from the environment, so this copy cannot report: a run has one
+  // report.
   if (search.leading != nullptr && search.leading->role == kLeadsAndReports) {
+    leave_out_spool();  // whose variable stays
     warn("built by another release of telltale-cc than the rest; not in the report",
          *search.own_module == 0 ? "the program" : search.own_module);
   }

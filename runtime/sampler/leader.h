@@ -14,6 +14,8 @@ struct EntryPoints {
   decltype(&telltale_sampler_register_v1) register_unit;
   decltype(&telltale_sampler_unregister_v1) unregister_unit;
   decltype(&telltale_sampler_leaving_v1) leaving;
+  decltype(&telltale_sampler_ending_v1) ending;
+  decltype(&telltale_sampler_quick_exit_v1) quick_exit;
   decltype(&telltale_sampler_reset_v1) reset;
   decltype(&telltale_sampler_tick) tick;
   decltype(&telltale_sampler_trace_v1) trace;

@@ -52,6 +52,8 @@ class Lock {
   ~Lock() {
     if (mine_) __atomic_store_n(&owner, 0, __ATOMIC_RELEASE);
   }
+  // Other threads wait until the process has ended.
+  void keep() { mine_ = false; }
   static void reset() { owner = 0; }
   static void leave() {
     auto self = static_cast<int>(::syscall(SYS_gettid));
@@ -155,15 +157,30 @@ void log_report(uint64_t units) {
   }
 }
 
+void report_units() {
+  unsigned left = unit_count;
+  for (UnitDescriptor* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
+    report_unit(*unit, true);
+  log_report(unit_count);
+}
+
 // Later reports add to this one; the program may continue.
 void report_so_far() {
   if (!owns_report()) return;
   const AsyncSignalBlocker blocker(!report_is_file());
   const Lock lock;
-  unsigned left = unit_count;
-  for (UnitDescriptor* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
-    report_unit(*unit, true);
-  log_report(unit_count);
+  report_units();
+}
+
+// The calling thread is about to end the process. If several threads are, the first one says with
+// which status.
+void report_end(int status) {
+  if (!owns_report()) return;
+  const AsyncSignalBlocker blocker(!report_is_file());
+  Lock lock;
+  report_units();
+  report_outcome(0, status);
+  lock.keep();
 }
 
 // exit(3) was called with this status. Units are still to report, most of them.
@@ -180,6 +197,18 @@ void note_exit(int status, void*) {
   report_exit();
 }
 
+// quick_exit(3) was called with this status by code that is instrumented. Handlers do not get it.
+bool exiting_quickly = false;
+int quick_exit_status = 0;
+
+void report_quick_exit() {
+  if (exiting_quickly) {
+    report_end(quick_exit_status);
+  } else {
+    report_so_far();
+  }
+}
+
 void begin() {
   static bool begun = false;
   if (begun) return;
@@ -192,7 +221,7 @@ void begin() {
   if (!has_report()) return;
   announce_report();
   watch_signals();
-  ::at_quick_exit(report_so_far);
+  ::at_quick_exit(report_quick_exit);
   ::on_exit(note_exit, nullptr);
 }
 
@@ -283,6 +312,21 @@ __attribute__((visibility("default"))) void telltale_sampler_leaving_v1() {
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->leaving();
   telltale::sampler::report_so_far();
+}
+
+__attribute__((visibility("default"))) void telltale_sampler_ending_v1(int status) {
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->ending(status);
+  telltale::sampler::report_end(status);
+}
+
+__attribute__((visibility("default"))) void telltale_sampler_quick_exit_v1(int status) {
+  if (const auto* const other = telltale::sampler::leader(); other != nullptr)
+    return other->quick_exit(status);
+  // The child of a vfork has its parent's variables.
+  if (!telltale::sampler::owns_report()) return;
+  telltale::sampler::quick_exit_status = status;
+  telltale::sampler::exiting_quickly = true;
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_reset_v1() {

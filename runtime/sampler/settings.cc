@@ -22,6 +22,7 @@ namespace {
 
 Settings the_settings;
 int state = 0;  // 0: not read, 1: being read, 2: read
+bool may_spool = true;
 
 const int32_t* map_countdowns(const char* path) {
   const int file = ::open(path, O_RDONLY | O_CLOEXEC);
@@ -46,7 +47,7 @@ const char* trusted_variable(const char* name) { return ::secure_getenv(name); }
 // variables come first, each for itself: `has_rates` is whether there is one for the rates.
 int open_spool(bool has_rates) {
   static char pattern[kPathBytes];
-  if (!choose_spool(trusted_variable("TELLTALE_COLLECT"), pattern)) return 0;
+  if (!may_spool || !choose_spool(trusted_variable("TELLTALE_COLLECT"), pattern)) return 0;
   const SamplingWish wish = spool_wish();
   if (wish.has_rates && !has_rates) the_settings.first_executions = wish.first;
   if (the_settings.sparsity_text[0] == 0) {
@@ -148,6 +149,8 @@ void warn(const char* what, const char* value) {
     if (::write(STDERR_FILENO, part, ::strlen(part)) < 0) return;
   }
 }
+
+void leave_out_spool() { may_spool = false; }
 
 void read_settings() {
   int expected = 0;

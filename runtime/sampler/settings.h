@@ -34,6 +34,8 @@ void warn(const char* what, const char* value);
 // Reads the variables once, when the first unit registers, and removes them from the environment,
 // so that children do not inherit them.
 void read_settings();
+// Call before read_settings(): this copy of the runtime does not report to the spool.
+void leave_out_spool();
 // Null before that: ifunc resolvers run before libc is initialised. For any thread.
 const Settings* settings();
 // Sets the sparsity, 1 or more, and all that depends on it.
