@@ -83,7 +83,7 @@ class FormsTest(CollectCase):
         self.assertEqual(rows[1]["id"], reply["Sampler-unique-id"])
         row = rows[0]
         self.assertEqual((row["application"], row["build"], row["version"], row["signal"], row["status"], row["label"], row["sparsity"]),
-                         ("gaim", "1.2-3__x_-fedora-4", "1.2", "11", None, "failed", 100))
+                         ("gaim", "1.2-3__x_-fedora-4", "1.2", "SIGSEGV", None, "failed", 100))
         self.assertEqual(row["body"], b'<report id="samples">\n' + inner + b'</report>\n<report id="main-backtrace">\ngaim[0x1234]\n</report>\n'
                          b'<report id="note">\nplain\n</report>\n')
         self.assertNotIn(b"/home/secret", b"".join(p.read_bytes() for p in self.store.rglob("*") if p.is_file()))
