@@ -59,6 +59,7 @@ class Collector {
       if (!piece) continue;
       blocks_[*piece].push_back(instruction.getParent());
       pieces_of_[instruction.getParent()].push_back(*piece);
+      gets_memory_ = gets_memory_ || pieces()[piece->first].function_gets_memory;
       for (const llvm::DILocation* at = piece->second; at != nullptr; at = at->getInlinedAt())
         inlined_.insert(place_of_call(*at, at->getInlinedAt()));
     }
@@ -232,7 +233,9 @@ class Collector {
     const auto is_used = [](const llvm::WeakVH& variable) {
       return variable != nullptr && !variable->use_empty();
     };
-    if (piece.has_effects || llvm::any_of(piece.written, is_used)) return false;
+    if (piece.has_effects || (piece.writes_by_pointer && !gets_memory_) ||
+        llvm::any_of(piece.written, is_used))
+      return false;
     if (!piece.ends_with_call) return true;
     return piece.callee == nullptr ? !piece.call_has_effects : is_removable(*piece.callee);
   }
@@ -439,6 +442,7 @@ class Collector {
   llvm::DenseMap<const llvm::DISubprogram*, llvm::SmallVector<const llvm::BasicBlock*, 1>> calling_;
   llvm::DenseSet<CallPlace> inlined_;  // calls at which functions were inlined that left a marker
   llvm::DenseMap<const llvm::BasicBlock*, std::vector<PieceHere>> pieces_of_;  // in their order
+  bool gets_memory_ = false;  // it, or a function that is inlined into it
   llvm::DominatorTree dominators_;
 };
 

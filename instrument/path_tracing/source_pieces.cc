@@ -33,12 +33,25 @@ void note_effects(const llvm::Instruction& instruction, Piece& piece) {
   if (as_call(instruction) != nullptr || is_only_a_note(instruction)) return;
   llvm::Value* const variable = written_variable(instruction);
   if (llvm::isa_and_nonnull<llvm::AllocaInst>(variable)) return;
+  if (llvm::isa_and_nonnull<llvm::LoadInst, llvm::CallBase>(variable)) {
+    piece.writes_by_pointer = true;
+    return;
+  }
   auto* const global = llvm::dyn_cast_or_null<llvm::GlobalVariable>(variable);
   if (global != nullptr && global->hasLocalLinkage()) {
     if (!llvm::is_contained(piece.written, global)) piece.written.emplace_back(global);
   } else {
     piece.has_effects = piece.has_effects || instruction.mayHaveSideEffects();
   }
+}
+
+// Whether the function gets memory that nobody else has, as from malloc.
+bool gets_memory(const llvm::Function& function) {
+  return llvm::any_of(llvm::instructions(function), [](const llvm::Instruction& instruction) {
+    const llvm::CallBase* const call = as_call(instruction);
+    return call != nullptr &&
+           (call->returnDoesNotAlias() || call->hasFnAttr(llvm::Attribute::AllocKind));
+  });
 }
 
 bool may_have_effects(const llvm::CallBase& call) {
@@ -90,6 +103,9 @@ class FunctionMarker {
       last_piece_[node->getBlock()] = knows_dominators ? last : kNoPiece;
     }
     if (first != pieces().size()) pieces()[first].is_first = true;
+    const bool with_memory = gets_memory(function_);
+    for (std::uint64_t i = first; i < pieces().size(); ++i)
+      pieces()[i].function_gets_memory = with_memory;
     if (const llvm::DISubprogram* const subprogram = function_.getSubprogram())
       ranges_of_pieces()[subprogram] = {first, pieces().size()};
     for (const auto& [block, piece] : ends_) add_next(*block, piece);

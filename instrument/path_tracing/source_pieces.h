@@ -27,9 +27,12 @@ struct Piece {
   // What runs next; `kNoPiece`: the function ends, or may.
   llvm::SmallVector<std::uint64_t, 2> next = {};
   bool is_first = false;  // of its function
-  // Whether anything but `written` and local variables shows that it ran. The call at its end
+  // Whether anything but the next three and local variables shows that it ran. The call at its end
   // apart.
   bool has_effects = false;
+  // Optimisation removes what writes to memory that a function gets and gives back, or never uses.
+  bool writes_by_pointer = false;
+  bool function_gets_memory = false;
   // Variables of this module alone, while it has them: optimisation removes what writes to them if
   // nothing reads them.
   llvm::SmallVector<llvm::WeakVH, 1> written = {};

@@ -83,6 +83,24 @@ __attribute__((noinline)) int write_more(int a) {
   return 0;  /* ran */
 }
 
+/* Memory that nobody else sees. */
+__attribute__((noinline)) void fill(int a) {
+  const int b = a - 7;
+  int c = a;
+  for (int i = 0; i < 16; i++) {
+    int* all = malloc(64); /* ran */
+    for (int j = 0; j < 16; j++) {
+      all[j] = a; /* ran */
+    }
+    c ^= all[3];          /* ran */
+    free(all);            /* ran */
+    if (b > 0 && c > b) { /* ran */
+      counts[1] ^= b;     /* not */
+    }
+  }
+  input = 5; /* ran */
+}
+
 /* Becomes its final value. */
 static int once(int a) {
   const int b = a + 1; /* ran */
@@ -105,6 +123,7 @@ int main(int argc, char** argv) {
   const int got = step(&state, 0);   /* ran */
   const int turned = turn(argc);     /* ran */
   const int found = find(argc);      /* ran */
+  fill(argc);                        /* ran */
   state += write_only(argc);         /* ran */
   state += write_more(argc);         /* ran */
   table[argc & 7] += pointer(argc);  /* ran */
