@@ -4,6 +4,7 @@
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/Sequence.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -100,6 +101,8 @@ class Collector {
       const llvm::DISubprogram* const callee = pieces()[piece.first].callee;
       if (!has_inlined(piece)) {
         add_lost_callee(piece, block, gone);
+      } else if (has_removable_pieces(callee)) {
+        add_functions_of(callee, gone);
       } else if (has_few_pieces(callee) && !llvm::is_contained(gone, callee)) {
         gone.push_back(callee);
       }
@@ -240,16 +243,32 @@ class Collector {
     return piece.callee == nullptr ? !piece.call_has_effects : is_removable(*piece.callee);
   }
 
-  // The same of a call. What is known of the callee now counts; it may have been inlined
-  // everywhere, and removed.
+  // Null: it was inlined everywhere, and removed.
+  [[nodiscard]] const llvm::Function* function_left(const llvm::DISubprogram& function) const {
+    return function_.getParent()->getFunction(symbol_of(function));
+  }
+
+  // The same of a call. What is known of the callee now counts.
   [[nodiscard]] bool is_removable(const llvm::DISubprogram& function) const {
-    const llvm::Function* const callee = function_.getParent()->getFunction(symbol_of(function));
+    const llvm::Function* const callee = function_left(function);
     return callee == nullptr || (callee->onlyReadsMemory() && callee->doesNotThrow() &&
                                  callee->hasFnAttribute(llvm::Attribute::WillReturn));
   }
 
-  // Such a function may be removed with a branch, though it was inlined in other copies of the
+  // Such functions may be removed with a branch, though they were inlined in other copies of the
   // code.
+  [[nodiscard]] bool has_removable_pieces(const llvm::DISubprogram* function,
+                                          unsigned depth = 4) const {
+    const auto found = ranges_of_pieces().find(function);
+    if (found == ranges_of_pieces().end() || depth == 0) return false;
+    const auto [first, end] = found->second;
+    return llvm::all_of(llvm::seq(first, end), [&](std::uint64_t number) {
+      const Piece& piece = pieces()[number];
+      return is_removable(piece) &&
+             (piece.callee == nullptr || function_left(*piece.callee) != nullptr ||
+              has_removable_pieces(piece.callee, depth - 1));
+    });
+  }
   static bool has_few_pieces(const llvm::DISubprogram* function) {
     constexpr std::uint64_t kFew = 4;
     const auto range = ranges_of_pieces().find(function);

@@ -83,7 +83,14 @@ __attribute__((noinline)) int write_more(int a) {
   return 0;  /* ran */
 }
 
-/* Memory that nobody else sees. */
+static inline int sum(int a) {
+  int total = 0;
+  for (int i = 0; i < (a & 15); i++) {
+    total += i * a; /* ran */
+  }
+  return total; /* ran */
+}
+/* Memory that nobody else sees, and a call without a use. */
 __attribute__((noinline)) void fill(int a) {
   const int b = a - 7;
   int c = a;
@@ -94,6 +101,7 @@ __attribute__((noinline)) void fill(int a) {
     }
     c ^= all[3];          /* ran */
     free(all);            /* ran */
+    sum(a);               /* ran */
     if (b > 0 && c > b) { /* ran */
       counts[1] ^= b;     /* not */
     }
