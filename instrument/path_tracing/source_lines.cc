@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "path_tracing/data_steps.h"
+#include "path_tracing/lost_pieces.h"
 #include "path_tracing/path_scopes.h"
 #include "path_tracing/source_pieces.h"
 
@@ -49,7 +50,7 @@ CallPlace place_of_call(const llvm::DILocation& call, const llvm::DILocation* ar
 
 class Collector {
  public:
-  explicit Collector(llvm::Function& function) : function_(function) {
+  explicit Collector(llvm::Function& function) : function_(function), lost_(*function.getParent()) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const llvm::CallBase* const call = as_call(instruction);
       if (call != nullptr && call->getCalledFunction() != nullptr)
@@ -60,7 +61,7 @@ class Collector {
       if (!piece) continue;
       blocks_[*piece].push_back(instruction.getParent());
       pieces_of_[instruction.getParent()].push_back(*piece);
-      gets_memory_ = gets_memory_ || pieces()[piece->first].function_gets_memory;
+      lost_.note(piece->first);
       for (const llvm::DILocation* at = piece->second; at != nullptr; at = at->getInlinedAt())
         inlined_.insert(place_of_call(*at, at->getInlinedAt()));
     }
@@ -101,7 +102,7 @@ class Collector {
       const llvm::DISubprogram* const callee = pieces()[piece.first].callee;
       if (!has_inlined(piece)) {
         add_lost_callee(piece, block, gone);
-      } else if (has_removable_pieces(callee)) {
+      } else if (lost_.has_removable_pieces(callee)) {
         add_functions_of(callee, gone);
       } else if (has_few_pieces(callee) && !llvm::is_contained(gone, callee)) {
         gone.push_back(callee);
@@ -163,112 +164,16 @@ class Collector {
         after.push_back(next->second);
         next->second = number;
       }
-      for (const std::uint64_t other : after) find_lost(number, other, call, lost);
-      if (after.empty()) continue;
-      find_removed({number, call}, after, lost);
-      find_removed_loop({number, call}, after, lost);
+      LostPieces::Numbers numbers;
+      for (const std::uint64_t other : after) lost_.add_between(number, other, numbers);
+      if (!after.empty()) lost_.add_after(number, after, numbers);
+      for (const std::uint64_t each : numbers) lost.insert({each, call});
     }
     std::vector<PieceHere> sorted(lost.begin(), lost.end());
     llvm::sort(sorted, [](const PieceHere& a, const PieceHere& b) { return a.first < b.first; });
     return sorted;
   }
 
-  // Where a branch no longer leads to one of its sides. `after`: the pieces that still follow.
-  void find_removed(const PieceHere& piece, llvm::ArrayRef<std::uint64_t> after,
-                    llvm::DenseSet<PieceHere>& lost) const {
-    for (const std::uint64_t side : pieces()[piece.first].next) {
-      if (side == kNoPiece || side == piece.first || llvm::is_contained(after, side)) continue;
-      for (const std::uint64_t number : removable_side(side, piece.first, after))
-        lost.insert({number, piece.second});
-    }
-  }
-
-  // The pieces from one on, up to the branch that leads to it or to those after it. Empty if not
-  // all of them are removable: then that side was not removed, but is not taken there.
-  [[nodiscard]] llvm::SmallVector<std::uint64_t, 16> removable_side(
-      std::uint64_t first, std::uint64_t branch, llvm::ArrayRef<std::uint64_t> after) const {
-    constexpr std::size_t kMostPieces = 64;
-    llvm::SmallVector<std::uint64_t, 16> side{first};
-    for (std::size_t i = 0; i < side.size(); ++i) {
-      if (side[i] == kNoPiece || side.size() > kMostPieces || !is_removable(pieces()[side[i]]))
-        return {};
-      for (const std::uint64_t next : pieces()[side[i]].next) {
-        if (next != branch && !llvm::is_contained(after, next) && !llvm::is_contained(side, next))
-          side.push_back(next);
-      }
-    }
-    return side;
-  }
-
-  // Where the piece before a loop is also followed by what comes after the loop, that may be
-  // because the loop does not repeat, or because it was removed in a copy of the code.
-  void find_removed_loop(const PieceHere& piece, llvm::ArrayRef<std::uint64_t> after,
-                         llvm::DenseSet<PieceHere>& lost) const {
-    const llvm::ArrayRef<std::uint64_t> next = pieces()[piece.first].next;
-    if (next.size() < 2) return;
-    for (const std::uint64_t body : next) {
-      const bool may_leave = llvm::any_of(
-          next, [&](std::uint64_t end) { return end != body && llvm::is_contained(after, end); });
-      std::size_t steps = 64;
-      llvm::SmallDenseSet<std::uint64_t> seen;
-      llvm::SmallDenseSet<std::uint64_t> in_loop;
-      if (may_leave && body != piece.first && repeats(body, piece.first, steps, seen, in_loop))
-        for (const std::uint64_t number : in_loop) lost.insert({number, piece.second});
-    }
-  }
-
-  // Whether removable pieces lead from one to the head of the loop; adds those that do.
-  [[nodiscard]] bool repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps,
-                             llvm::SmallDenseSet<std::uint64_t>& seen,
-                             llvm::SmallDenseSet<std::uint64_t>& in_loop) const {
-    if (at == kNoPiece || !is_removable(pieces()[at]) || !seen.insert(at).second || steps == 0)
-      return at != kNoPiece && in_loop.contains(at);
-    --steps;
-    bool found = false;
-    for (const std::uint64_t next : pieces()[at].next)
-      found = (next == head || repeats(next, head, steps, seen, in_loop)) || found;
-    if (found) in_loop.insert(at);
-    return found;
-  }
-
-  // Whether an optimiser may have removed the piece although it would have run.
-  [[nodiscard]] bool is_removable(const Piece& piece) const {
-    const auto is_used = [](const llvm::WeakVH& variable) {
-      return variable != nullptr && !variable->use_empty();
-    };
-    if (piece.has_effects || (piece.writes_by_pointer && !gets_memory_) ||
-        llvm::any_of(piece.written, is_used))
-      return false;
-    if (!piece.ends_with_call) return true;
-    return piece.callee == nullptr ? !piece.call_has_effects : is_removable(*piece.callee);
-  }
-
-  // Null: it was inlined everywhere, and removed.
-  [[nodiscard]] const llvm::Function* function_left(const llvm::DISubprogram& function) const {
-    return function_.getParent()->getFunction(symbol_of(function));
-  }
-
-  // The same of a call. What is known of the callee now counts.
-  [[nodiscard]] bool is_removable(const llvm::DISubprogram& function) const {
-    const llvm::Function* const callee = function_left(function);
-    return callee == nullptr || (callee->onlyReadsMemory() && callee->doesNotThrow() &&
-                                 callee->hasFnAttribute(llvm::Attribute::WillReturn));
-  }
-
-  // Such functions may be removed with a branch, though they were inlined in other copies of the
-  // code.
-  [[nodiscard]] bool has_removable_pieces(const llvm::DISubprogram* function,
-                                          unsigned depth = 4) const {
-    const auto found = ranges_of_pieces().find(function);
-    if (found == ranges_of_pieces().end() || depth == 0) return false;
-    const auto [first, end] = found->second;
-    return llvm::all_of(llvm::seq(first, end), [&](std::uint64_t number) {
-      const Piece& piece = pieces()[number];
-      return is_removable(piece) &&
-             (piece.callee == nullptr || function_left(*piece.callee) != nullptr ||
-              has_removable_pieces(piece.callee, depth - 1));
-    });
-  }
   static bool has_few_pieces(const llvm::DISubprogram* function) {
     constexpr std::uint64_t kFew = 4;
     const auto range = ranges_of_pieces().find(function);
@@ -319,7 +224,7 @@ class Collector {
     const Piece& piece = pieces()[here.first];
     if (piece.callee == nullptr) return;
     const auto found = calling_.find(piece.callee);
-    const bool is_left = found != calling_.end() && (!is_removable(*piece.callee) ||
+    const bool is_left = found != calling_.end() && (!lost_.is_removable(*piece.callee) ||
                                                      llvm::is_contained(found->second, &block));
     if (!is_left) add_functions_of(piece.callee, all);
   }
@@ -379,60 +284,6 @@ class Collector {
     return found;
   }
 
-  // Adds the pieces that were between two pieces of a copy of a function; `kNoPiece`: its end.
-  void find_lost(std::uint64_t from, std::uint64_t to, const llvm::DILocation* call,
-                 llvm::DenseSet<PieceHere>& lost) const {
-    if (llvm::is_contained(pieces()[from].next, to)) return;
-    // Only short ways: what is far away was not lost with one branch.
-    constexpr unsigned kMostPieces = 4;
-    std::size_t steps = 256;
-    is_between(from, to, call, kMostPieces, steps, lost);
-    find_removed_between(from, to, call, lost);
-  }
-
-  // The same of removable pieces, on ways of any length.
-  void find_removed_between(std::uint64_t from, std::uint64_t to, const llvm::DILocation* call,
-                            llvm::DenseSet<PieceHere>& lost) const {
-    constexpr std::size_t kMostPieces = 64;
-    llvm::SmallVector<std::uint64_t, 16> reached{from};  // in the order in which they were found
-    for (std::size_t i = 0; i < reached.size() && reached.size() < kMostPieces; ++i) {
-      for (const std::uint64_t next : pieces()[reached[i]].next) {
-        if (next != kNoPiece && next != to && is_removable(pieces()[next]) &&
-            !llvm::is_contained(reached, next))
-          reached.push_back(next);
-      }
-    }
-    // Those that lead to the end.
-    llvm::SmallDenseSet<std::uint64_t> leading{to};
-    for (bool is_new = true; is_new;) {
-      is_new = false;
-      for (const std::uint64_t number : llvm::reverse(reached)) {
-        const bool leads = llvm::any_of(pieces()[number].next, [&](std::uint64_t next) {
-          return next != kNoPiece ? leading.contains(next) : to == kNoPiece;
-        });
-        if (leads && leading.insert(number).second) is_new = true;
-      }
-    }
-    for (const std::uint64_t number : llvm::drop_begin(reached))
-      if (leading.contains(number)) lost.insert({number, call});
-  }
-
-  // Whether a way leads from a piece to the other. Adds those on the ways.
-  static bool is_between(std::uint64_t at, std::uint64_t to, const llvm::DILocation* call,
-                         unsigned depth, std::size_t& steps, llvm::DenseSet<PieceHere>& lost) {
-    if (llvm::is_contained(pieces()[at].next, to)) return true;
-    bool is_found = false;
-    if (depth == 0) return false;
-    for (const std::uint64_t next : pieces()[at].next) {
-      if (next == kNoPiece || steps == 0) continue;
-      --steps;
-      if (!is_between(next, to, call, depth - 1, steps, lost)) continue;
-      lost.insert({next, call});
-      is_found = true;
-    }
-    return is_found;
-  }
-
   static llvm::SmallVector<llvm::Metadata*, 8> metadata_of(
       const std::vector<const llvm::DISubprogram*>& functions) {
     llvm::SmallVector<llvm::Metadata*, 8> all;
@@ -461,7 +312,7 @@ class Collector {
   llvm::DenseMap<const llvm::DISubprogram*, llvm::SmallVector<const llvm::BasicBlock*, 1>> calling_;
   llvm::DenseSet<CallPlace> inlined_;  // calls at which functions were inlined that left a marker
   llvm::DenseMap<const llvm::BasicBlock*, std::vector<PieceHere>> pieces_of_;  // in their order
-  bool gets_memory_ = false;  // it, or a function that is inlined into it
+  LostPieces lost_;
   llvm::DominatorTree dominators_;
 };
 

@@ -1,0 +1,165 @@
+#include "path_tracing/lost_pieces.h"
+
+#include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/Sequence.h>
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/ValueHandle.h>
+
+#include "path_tracing/path_scopes.h"
+
+namespace telltale::instrument {
+namespace {
+
+// Whether a way leads from a piece to the other. Adds those on the ways.
+bool is_between(std::uint64_t at, std::uint64_t to, unsigned depth, std::size_t& steps,
+                LostPieces::Numbers& lost) {
+  if (llvm::is_contained(pieces()[at].next, to)) return true;
+  bool is_found = false;
+  if (depth == 0) return false;
+  for (const std::uint64_t next : pieces()[at].next) {
+    if (next == kNoPiece || steps == 0) continue;
+    --steps;
+    if (!is_between(next, to, depth - 1, steps, lost)) continue;
+    lost.insert(next);
+    is_found = true;
+  }
+  return is_found;
+}
+
+}  // namespace
+
+void LostPieces::add_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const {
+  if (llvm::is_contained(pieces()[from].next, to)) return;
+  // Only short ways: what is far away was not lost with one branch.
+  constexpr unsigned kMostPieces = 4;
+  std::size_t steps = 256;
+  is_between(from, to, kMostPieces, steps, lost);
+  add_removable_between(from, to, lost);
+}
+
+// The same of removable pieces, on ways of any length.
+void LostPieces::add_removable_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const {
+  constexpr std::size_t kMostPieces = 64;
+  llvm::SmallVector<std::uint64_t, 16> reached{from};  // in the order in which they were found
+  for (std::size_t i = 0; i < reached.size() && reached.size() < kMostPieces; ++i) {
+    for (const std::uint64_t next : pieces()[reached[i]].next) {
+      if (next != kNoPiece && next != to && is_removable(pieces()[next]) &&
+          !llvm::is_contained(reached, next))
+        reached.push_back(next);
+    }
+  }
+  // Those that lead to the end.
+  Numbers leading;
+  if (to != kNoPiece) leading.insert(to);
+  for (bool is_new = true; is_new;) {
+    is_new = false;
+    for (const std::uint64_t number : llvm::reverse(reached)) {
+      const bool leads = llvm::any_of(pieces()[number].next, [&](std::uint64_t next) {
+        return next != kNoPiece ? leading.contains(next) : to == kNoPiece;
+      });
+      if (leads && leading.insert(number).second) is_new = true;
+    }
+  }
+  for (const std::uint64_t number : llvm::drop_begin(reached))
+    if (leading.contains(number)) lost.insert(number);
+}
+
+void LostPieces::add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after,
+                           Numbers& lost) const {
+  add_sides(piece, after, lost);
+  add_loop(piece, after, lost);
+}
+
+// Where a branch no longer leads to one of its sides. `after`: the pieces that still follow.
+void LostPieces::add_sides(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after,
+                           Numbers& lost) const {
+  for (const std::uint64_t side : pieces()[piece].next) {
+    if (side == kNoPiece || side == piece || llvm::is_contained(after, side)) continue;
+    for (const std::uint64_t number : removable_side(side, piece, after)) lost.insert(number);
+  }
+}
+
+// The pieces from one on, up to the branch that leads to it or to those after it. Empty if not
+// all of them are removable: then that side was not removed, but is not taken there.
+llvm::SmallVector<std::uint64_t, 16> LostPieces::removable_side(
+    std::uint64_t first, std::uint64_t branch, llvm::ArrayRef<std::uint64_t> after) const {
+  constexpr std::size_t kMostPieces = 64;
+  llvm::SmallVector<std::uint64_t, 16> side{first};
+  for (std::size_t i = 0; i < side.size(); ++i) {
+    if (side[i] == kNoPiece || side.size() > kMostPieces || !is_removable(pieces()[side[i]]))
+      return {};
+    for (const std::uint64_t next : pieces()[side[i]].next) {
+      if (next != branch && !llvm::is_contained(after, next) && !llvm::is_contained(side, next))
+        side.push_back(next);
+    }
+  }
+  return side;
+}
+
+// Where the piece before a loop is also followed by what comes after the loop, that may be
+// because the loop does not repeat, or because it was removed in a copy of the code.
+void LostPieces::add_loop(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after,
+                          Numbers& lost) const {
+  const llvm::ArrayRef<std::uint64_t> next = pieces()[piece].next;
+  if (next.size() < 2) return;
+  for (const std::uint64_t body : next) {
+    const bool may_leave = llvm::any_of(
+        next, [&](std::uint64_t end) { return end != body && llvm::is_contained(after, end); });
+    std::size_t steps = 64;
+    Numbers seen;
+    Numbers in_loop;
+    if (may_leave && body != piece && repeats(body, piece, steps, seen, in_loop))
+      for (const std::uint64_t number : in_loop) lost.insert(number);
+  }
+}
+
+// Whether removable pieces lead from one to the head of the loop; adds those that do.
+bool LostPieces::repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps, Numbers& seen,
+                         Numbers& in_loop) const {
+  if (at == kNoPiece || !is_removable(pieces()[at]) || !seen.insert(at).second || steps == 0)
+    return at != kNoPiece && in_loop.contains(at);
+  --steps;
+  bool found = false;
+  for (const std::uint64_t next : pieces()[at].next)
+    found = (next == head || repeats(next, head, steps, seen, in_loop)) || found;
+  if (found) in_loop.insert(at);
+  return found;
+}
+
+// Whether an optimiser may have removed the piece although it would have run.
+bool LostPieces::is_removable(const Piece& piece) const {
+  const auto is_used = [](const llvm::WeakVH& variable) {
+    return variable != nullptr && !variable->use_empty();
+  };
+  if (piece.has_effects || (piece.writes_by_pointer && !gets_memory_) ||
+      llvm::any_of(piece.written, is_used))
+    return false;
+  if (!piece.ends_with_call) return true;
+  return piece.callee == nullptr ? !piece.call_has_effects : is_removable(*piece.callee);
+}
+
+// Null: it was inlined everywhere, and removed.
+const llvm::Function* LostPieces::function_left(const llvm::DISubprogram& function) const {
+  return module_.getFunction(symbol_of(function));
+}
+
+// The same of a call. What is known of the callee now counts.
+bool LostPieces::is_removable(const llvm::DISubprogram& function) const {
+  const llvm::Function* const callee = function_left(function);
+  return callee == nullptr || (callee->onlyReadsMemory() && callee->doesNotThrow() &&
+                               callee->hasFnAttribute(llvm::Attribute::WillReturn));
+}
+
+bool LostPieces::has_removable_pieces(const llvm::DISubprogram* function, unsigned depth) const {
+  const auto found = ranges_of_pieces().find(function);
+  if (found == ranges_of_pieces().end() || depth == 0) return false;
+  const auto [first, end] = found->second;
+  return llvm::all_of(llvm::seq(first, end), [&](std::uint64_t number) {
+    const Piece& piece = pieces()[number];
+    return is_removable(piece) &&
+           (piece.callee == nullptr || function_left(*piece.callee) != nullptr ||
+            has_removable_pieces(piece.callee, depth - 1));
+  });
+}
+
+}  // namespace telltale::instrument

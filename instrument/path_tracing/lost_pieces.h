@@ -1,0 +1,59 @@
+// Which pieces may have run although optimisation left no marker of them there
+// (docs/design/path-tracing.md, "Lines of optimised code").
+#pragma once
+
+#include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Module.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "path_tracing/source_pieces.h"
+
+namespace telltale::instrument {
+
+// Of a function that was optimised. Pieces are numbers; those of a call belong to one copy of a
+// function. `kNoPiece` is the end of that.
+class LostPieces {
+ public:
+  using Numbers = llvm::SmallDenseSet<std::uint64_t>;
+
+  explicit LostPieces(const llvm::Module& module) : module_(module) {}
+  // Call it for all pieces that the function has, before the following.
+  void note(std::uint64_t piece) {
+    gets_memory_ = gets_memory_ || pieces()[piece].function_gets_memory;
+  }
+
+  // Adds the pieces that were between two, of which the second now follows the first.
+  void add_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const;
+  // Adds those that followed a piece which now has only `after` behind it.
+  void add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
+
+  // Whether an optimiser may have removed a call of the function although it would have run.
+  [[nodiscard]] bool is_removable(const llvm::DISubprogram& function) const;
+  // The same of its pieces, with a branch, though it was inlined in other copies of the code.
+  [[nodiscard]] bool has_removable_pieces(const llvm::DISubprogram* function) const {
+    return has_removable_pieces(function, kMostCalls);
+  }
+
+ private:
+  static constexpr unsigned kMostCalls = 4;
+
+  [[nodiscard]] bool is_removable(const Piece& piece) const;
+  [[nodiscard]] const llvm::Function* function_left(const llvm::DISubprogram& function) const;
+  [[nodiscard]] bool has_removable_pieces(const llvm::DISubprogram* function, unsigned depth) const;
+  void add_sides(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
+  [[nodiscard]] llvm::SmallVector<std::uint64_t, 16> removable_side(
+      std::uint64_t first, std::uint64_t branch, llvm::ArrayRef<std::uint64_t> after) const;
+  void add_loop(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
+  [[nodiscard]] bool repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps,
+                             Numbers& seen, Numbers& in_loop) const;
+  void add_removable_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const;
+
+  const llvm::Module& module_;
+  bool gets_memory_ = false;  // the function, or one that is inlined into it
+};
+
+}  // namespace telltale::instrument
