@@ -18,7 +18,9 @@
 #include "base/closest_word.h"
 #include "cli/help/command_words.h"
 #include "cli/help/help_text.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
+#include "cli/options/standard_descriptors.h"
 #include "cli/options/terminal.h"
 #include "cli/verbs/diff_runs.h"
 #include "cli/verbs/verbs.h"
@@ -165,9 +167,9 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error) {
   } else if (chosen.empty() && !rest.empty()) {
     message = unknown_verb(app, rest[0]);
   }
-  fmt::print(stderr, "telltale: {}\n{}See `telltale help{}`.\n", visible(message),
-             help_of_missing(asked, message),
-             chosen.empty() ? "" : " " + chosen.front()->get_name());
+  print_message("telltale: {}\n{}See `telltale help{}`.\n", visible(message),
+                help_of_missing(asked, message),
+                chosen.empty() ? "" : " " + chosen.front()->get_name());
   return kUsage;
 }
 
@@ -205,6 +207,7 @@ void add_all_verbs(Command app, int& status) {
 }
 
 int run_command_line(int argc, char** argv, RunNetworkVerb run_network) {
+  keep_standard_descriptors();
   // Invoked under the name of a published tool, telltale acts as that tool: all arguments belong to
   // one verb.
   std::vector<char*> words(argv, argv + argc);
@@ -246,7 +249,7 @@ int run_command_line(int argc, char** argv, RunNetworkVerb run_network) {
     app.exit(error, text);
     return print(text.str()) ? kDone : kUnreadable;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "telltale: {}\n", visible(error.what()));
+    print_message("telltale: {}\n", visible(error.what()));
     return kUnreadable;
   }
   const Verb* const chosen = find_verb(app.get_subcommands().front()->get_name());

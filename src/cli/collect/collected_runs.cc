@@ -10,6 +10,7 @@
 
 #include "bytes/input_file.h"
 #include "cli/collect/consent.h"
+#include "cli/options/message.h"
 #include "collect/client/upload_url.h"
 #include "output/escape.h"
 
@@ -62,7 +63,7 @@ Result<std::optional<CollectedRuns>> CollectedRuns::begin(const StudyOptions& op
   const Result<Consent> said = read_consent(application);
   if (!said) {
     if (!options.quiet)
-      fmt::print(stderr, "telltale: not reported: {}\n", visible(to_string(said.error())));
+      print_message("telltale: not reported: {}\n", visible(to_string(said.error())));
     return std::nullopt;
   }
   Consent consent = *said;
@@ -91,7 +92,7 @@ void CollectedRuns::add(const StudyRun& run, const std::string& report, const st
   const Result<void> added =
       spool_.add(report_of(run, application_, report), with_paths_ ? paths : "");
   if (!added && !failed_ && !quiet_)
-    fmt::print(stderr, "telltale: not reported: {}\n", visible(to_string(added.error())));
+    print_message("telltale: not reported: {}\n", visible(to_string(added.error())));
   failed_ = failed_ || !added;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bytes/input_file.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "formats/sampler/report_reader.h"
@@ -20,7 +21,7 @@ namespace {
 
 constexpr int kMissing = 1;
 
-void complain(const std::string& text) { fmt::print(stderr, "telltale: {}\n", visible(text)); }
+void complain(const std::string& text) { print_message("telltale: {}\n", visible(text)); }
 
 void complain(const ProblemLog& problems) {
   for (const Problem& problem : problems.kept()) complain(to_string(problem));

@@ -12,6 +12,7 @@
 
 #include "base/sort_rows.h"
 #include "bytes/input_file.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "formats/sampler/cfg.h"
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 
 constexpr int kSomeUnreadable = 1;
 
-void print_error(std::string_view text) { fmt::print(stderr, "telltale: {}\n", visible(text)); }
+void print_error(std::string_view text) { print_message("telltale: {}\n", visible(text)); }
 
 struct GraphOptions {
   std::vector<std::string> files;

@@ -11,6 +11,7 @@
 #include "base/append_format.h"
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "formats/sampler/counter_rows.h"
@@ -29,7 +30,7 @@ constexpr std::string_view kUnknown = "??";
 
 void print_problems(const ProblemLog& problems) {
   for (const Problem& problem : problems.kept())
-    fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
+    print_message("telltale: {}\n", visible(to_string(problem)));
 }
 
 // The published text puts a section name before the files; its examples omit it.
@@ -121,7 +122,7 @@ std::string_view file_of(const ResolvedFrame& frame) {
 
 int run_backtrace(const BacktraceOptions& options) {
   if (options.modules.empty()) {
-    fmt::print(stderr, "telltale: resolve-backtrace needs the program's file\n");
+    print_message("telltale: resolve-backtrace needs the program's file\n");
     return kMalformed;
   }
   const Result<InputFile> input = InputFile::open("-");
@@ -138,7 +139,7 @@ int run_backtrace(const BacktraceOptions& options) {
   sampler::for_each_line(text, [&](std::string_view line, size_t offset) {
     const auto frame = sampler::parse_backtrace_frame(line);
     if (!frame) {
-      fmt::print(stderr, "telltale: standard input: byte {}: not a line of a backtrace\n", offset);
+      print_message("telltale: standard input: byte {}: not a line of a backtrace\n", offset);
       status = kMalformed;
       return;
     }
@@ -148,7 +149,7 @@ int run_backtrace(const BacktraceOptions& options) {
   });
   if (const Result<void> done = print_block(out); !done) return report_error(done.error());
   if (const std::string mismatch = resolver.mismatch(); !mismatch.empty()) {
-    fmt::print(stderr, "telltale: {}\n", visible(mismatch));
+    print_message("telltale: {}\n", visible(mismatch));
     if (status == kDone) status = kMismatched;
   }
   return status;

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "bytes/input_file.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "formats/sampler/decimate.h"
@@ -41,7 +42,7 @@ int run_decimate(const DecimateOptions& options) {
   const Result<void> done =
       sampler::decimate(input->bytes(), options.sparsity, seed, print_block, problems);
   for (const Problem& problem : problems.kept())
-    fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
+    print_message("telltale: {}\n", visible(to_string(problem)));
   return done ? static_cast<int>(kDone) : report_error(done.error());
 }
 

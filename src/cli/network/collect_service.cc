@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/verbs/verbs.h"
@@ -128,7 +129,7 @@ class Service {
   // For the person who starts the server by hand. Logs get no token.
   static void show_page(const std::string& page) {
     if (page.empty() || ::isatty(STDERR_FILENO) == 0) return;
-    fmt::print(stderr, "telltale: status page: {}\n", page);
+    print_message("telltale: status page: {}\n", page);
   }
 
   [[nodiscard]] Result<void> check_address(const ListenAddress& address) const {

@@ -7,12 +7,15 @@
 
 #include "cli/network/collect_service.h"
 #include "cli/network/send_service.h"
+#include "cli/options/message.h"
+#include "cli/options/standard_descriptors.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
 
 int run_network_command_line(std::span<char* const> words, const std::string& telltale) {
+  keep_standard_descriptors();
   CLI::App app;
   app.set_help_flag();
   app.require_subcommand(1);
@@ -26,11 +29,11 @@ int run_network_command_line(std::span<char* const> words, const std::string& te
   try {
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError&) {
-    fmt::print(stderr,
-               "telltale: use `telltale collect` or `telltale send`, which start this program\n");
+    print_message(
+        "telltale: use `telltale collect` or `telltale send`, which start this program\n");
     return kUsage;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "telltale: {}\n", visible(error.what()));
+    print_message("telltale: {}\n", visible(error.what()));
     return kUnreadable;
   }
   return status;

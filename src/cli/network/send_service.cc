@@ -12,6 +12,7 @@
 
 #include "bytes/input_file.h"
 #include "cli/collect/consent.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/run_row.h"
 #include "cli/verbs/verbs.h"
@@ -62,10 +63,10 @@ void say(const SendOutcome& outcome) {
   add(outcome.given_up, "given up");
   add(outcome.ignored_wishes, "replies with an invalid sampling rate ignored");
   add(outcome.left, "left");
-  fmt::print(stderr, "telltale: {}\n", line);
+  print_message("telltale: {}\n", line);
   if (outcome.trouble.empty()) return;
-  fmt::print(stderr, "telltale: {}; next attempt in {} s\n", visible(outcome.trouble),
-             outcome.retry_after.count());
+  print_message("telltale: {}; next attempt in {} s\n", visible(outcome.trouble),
+                outcome.retry_after.count());
 }
 
 }  // namespace
@@ -109,7 +110,7 @@ int send_spool(SendVerbOptions options) {
     if (!outcome) return report_error(outcome.error());
     if (!options.quiet) {
       for (const Problem& problem : problems.kept())
-        fmt::print(stderr, "telltale: {}: {}\n", visible(problem.file), visible(problem.message));
+        print_message("telltale: {}: {}\n", visible(problem.file), visible(problem.message));
       say(*outcome);
     }
     if (outcome->left == 0) return outcome->refused + outcome->unreadable == 0 ? kDone : kFinding;

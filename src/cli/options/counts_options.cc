@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "cli/options/message.h"
+
 namespace telltale::cli {
 
 void add_counts_options(Command verb, CountsOptions& options) {
@@ -24,7 +26,7 @@ std::unexpected<Error> counts_only() {
 
 void remark_nothing_observed(const SamplerReports& reports) {
   const std::string_view note = reports.nothing_observed();
-  if (!note.empty()) fmt::print(stderr, "telltale: {}\n", note);
+  if (!note.empty()) print_message("telltale: {}\n", note);
 }
 
 }  // namespace telltale::cli

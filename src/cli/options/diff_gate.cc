@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/counted.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "output/table/show_units.h"
 
@@ -96,7 +97,7 @@ void GateOutcome::print(const DiffGateOptions& options, uint64_t floor_ns,
     line += fmt::format("; {} grew by more than that, but by no more than the floor of {}",
                         below_floor_, show_duration(static_cast<double>(floor_ns)));
   }
-  fmt::print(stderr, "telltale: {}\n", line);
+  print_message("telltale: {}\n", line);
 }
 
 }  // namespace telltale::cli

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/closest_word.h"
+#include "cli/options/message.h"
 #include "formats/xray/wire.h"
 #include "import/open_recording.h"
 #include "import/xray/xray_side_record.h"
@@ -147,14 +148,14 @@ std::string describe_no_thread(std::span<const EventStream> streams, const CallF
 
 bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs) {
   if (const std::string missing = describe_no_thread(calls.streams(), filter); !missing.empty()) {
-    fmt::print(stderr, "telltale: {}\n", missing);
+    print_message("telltale: {}\n", missing);
     return true;
   }
   if (filter.functions.empty()) return false;
   const std::vector<const FunctionInfo*> functions = functions_in(calls, jobs);
   const auto matches = [&](const FunctionInfo* one) { return filter.matches(*one); };
   if (std::ranges::any_of(functions, matches)) return false;
-  fmt::print(stderr, "telltale: {}\n", describe_no_match(functions, filter.functions));
+  print_message("telltale: {}\n", describe_no_match(functions, filter.functions));
   return true;
 }
 
@@ -168,15 +169,14 @@ bool remark_if_number(const std::string& name, const ReadingOptions& reading) {
   if (!is_number(name)) return false;
   const std::optional<std::string> missing = missing_side_of(reading);
   if (missing && is_assigned(name)) {
-    fmt::print(stderr,
-               "telltale: {} is a function's number: only {}, the recorder's own list of names, "
-               "gives it a name, and that file is missing\n",
-               name, *missing);
+    print_message(
+        "telltale: {} is a function's number: only {}, the recorder's own list of names, "
+        "gives it a name, and that file is missing\n",
+        name, *missing);
   } else if (!reading.programs.empty()) {
-    fmt::print(stderr, "telltale: {} is in none of the programs given by --program\n", name);
+    print_message("telltale: {} is in none of the programs given by --program\n", name);
   } else {
-    fmt::print(
-        stderr,
+    print_message(
         "telltale: {} is a function's number: --program BIN, the program that was recorded, "
         "gives it a name{}\n",
         name,

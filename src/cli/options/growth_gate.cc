@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <string>
 
+#include "cli/options/message.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
@@ -32,11 +33,11 @@ size_t GrowthGate::complain(std::span<const TypeGrowth> types) const {
     const double allowed = percent ? first * limit / 100 : limit;
     if (static_cast<double>(type.bytes()) <= allowed) continue;
     if (++found > kShown) continue;
-    fmt::print(stderr, "telltale: gate: {} grew from {} to {} bytes over {} heap shots\n",
-               visible(type.type), type.by_shot.front().bytes, type.by_shot.back().bytes,
-               type.by_shot.size());
+    print_message("telltale: gate: {} grew from {} to {} bytes over {} heap shots\n",
+                  visible(type.type), type.by_shot.front().bytes, type.by_shot.back().bytes,
+                  type.by_shot.size());
   }
-  if (found > kShown) fmt::print(stderr, "telltale: gate: {} more\n", found - kShown);
+  if (found > kShown) print_message("telltale: gate: {} more\n", found - kShown);
   return found;
 }
 

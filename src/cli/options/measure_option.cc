@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "cli/options/message.h"
+
 namespace telltale::cli {
 
 void add_measure_option(Command verb, std::string& measure, std::vector<std::string> of_calls,
@@ -52,10 +54,10 @@ Result<void> check_measured(const std::string& name, std::span<const Measure> ha
 }
 
 void remark_nothing_measured(const std::string& name, std::span<const Measure> has) {
-  fmt::print(stderr, "telltale: {}\n",
-             has_measure(name, has)
-                 ? fmt::format("nothing that the filters select has the measure {}", name)
-                 : no_data(name, has));
+  print_message("telltale: {}\n",
+                has_measure(name, has)
+                    ? fmt::format("nothing that the filters select has the measure {}", name)
+                    : no_data(name, has));
 }
 
 }  // namespace telltale::cli

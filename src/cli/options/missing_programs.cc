@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "base/system_library.h"
+#include "cli/options/message.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
@@ -16,7 +17,7 @@ bool tell_missing_programs(const ProblemLog& problems) {
     // The message begins with the program's path.
     if (problem.record != "mapped file" || is_system_library(problem.message)) continue;
     if (++told > kMost) break;
-    fmt::print(stderr, "telltale: {}\n", visible(problem.message));
+    print_message("telltale: {}\n", visible(problem.message));
   }
   return told != 0;
 }

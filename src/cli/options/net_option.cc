@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/options/message.h"
 #include "import/net_recording.h"
 #include "import/running_recording.h"
 #include "output/table/screen.h"
@@ -104,13 +105,13 @@ Result<std::unique_ptr<const Recording>> with_net_option(std::unique_ptr<const R
   const Recording* const recorded = recording.get();
   auto running = without_waiting(std::move(recording), options.jobs);
   if (running && running->get() == recorded)
-    fmt::print(stderr, "telltale: --running leaves nothing out: there are no waits\n");
+    print_message("telltale: --running leaves nothing out: there are no waits\n");
   return running;
 }
 
 void remark_waiting(Ticks waited, Ticks whole) {
   if (screen().is_terminal() && waited > whole / 2)
-    fmt::print(stderr, "telltale: most of this time is waiting; --running leaves it out\n");
+    print_message("telltale: most of this time is waiting; --running leaves it out\n");
 }
 
 }  // namespace telltale::cli

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "base/progress.h"
+#include "cli/options/message.h"
 #include "import/timed_calls.h"
 
 namespace telltale::cli {
@@ -45,9 +46,9 @@ class Shower {
     for (milliseconds wait(progress_patience_ms(kPatienceMs));; wait = milliseconds(100)) {
       if (wait.count() != 0 && wake_.wait_for(lock, wait, [this] { return ended_; })) break;
       any = true;
-      fmt::print(stderr, "\r{}\x1b[K", progress_words(parallel_items_done() - begun_, parts_));
+      print_message("\r{}\x1b[K", progress_words(parallel_items_done() - begun_, parts_));
     }
-    if (any) fmt::print(stderr, "\r\x1b[K");
+    if (any) print_message("\r\x1b[K");
   }
 
   uint64_t parts_;

@@ -13,6 +13,7 @@
 
 #include "base/parallel.h"
 #include "cli/command_line.h"
+#include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/progress_line.h"
 #include "cli/verbs/verbs.h"
@@ -289,7 +290,7 @@ void add_csv_option(Command verb, ReadingOptions& options) {
 }
 
 int report_error(const Error& error) {
-  fmt::print(stderr, "telltale: {}\n", visible(to_string(error)));
+  print_message("telltale: {}\n", visible(to_string(error)));
   return error.cause == Error::Cause::usage ? kUsage : kUnreadable;
 }
 
@@ -350,7 +351,7 @@ int answer_and_follow(const ReadingOptions& options,
   // A wrong command line stays wrong, however much is written.
   while (status != kUsage && !print_failed() && options.follower->more(writers))
     status = answer(writers);
-  fmt::print(stderr, "{}", options.follower->complaints());
+  print_message("{}", options.follower->complaints());
   return status == kDone ? options.follower->held_status() : status;
 }
 
@@ -370,7 +371,7 @@ int strict_status(const ReadingOptions& options, const ProblemLog& problems) {
     const Result<FileCheck> checked = check_file(input, options.open_options(), nullptr);
     if (!checked) return report_error(checked.error());
     if (checked->valid) continue;
-    fmt::print(stderr, "telltale: {}", describe_unsound(*checked));
+    print_message("telltale: {}", describe_unsound(*checked));
     return kDamaged;
   }
   return kDone;
@@ -383,7 +384,7 @@ int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
     options.follower->hold_back(std::move(complaints), status);
     return kDone;
   }
-  fmt::print(stderr, "{}", complaints);
+  print_message("{}", complaints);
   return status;
 }
 

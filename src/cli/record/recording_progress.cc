@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "cli/options/message.h"
 #include "cli/options/progress_line.h"
 #include "output/table/screen.h"
 #include "output/table/show_units.h"
@@ -33,14 +34,14 @@ RecordingProgress::RecordingProgress(const RecorderPlan& plan, bool quiet) : pla
 
 RecordingProgress::~RecordingProgress() {
   // From the cursor on: what the program has written before it stays.
-  if (shown_) fmt::print(stderr, "\x1b[K");
+  if (shown_) print_message("\x1b[K");
 }
 
 void RecordingProgress::show() {
   const uint64_t elapsed = now_ms() - begun_ms_;
   if (elapsed < patience_ms_) return;
   // The cursor stays in the first column: what the program writes there does not follow the line.
-  fmt::print(stderr, "{}\x1b[K\r", recording_words(elapsed, recorded_so_far(plan_)));
+  print_message("{}\x1b[K\r", recording_words(elapsed, recorded_so_far(plan_)));
   shown_ = true;
 }
 

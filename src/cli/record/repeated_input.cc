@@ -13,6 +13,7 @@
 
 #include "bytes/spool.h"
 #include "bytes/write_all.h"
+#include "cli/options/message.h"
 
 namespace telltale::cli {
 namespace {
@@ -24,8 +25,7 @@ Result<void> copy_input(int to) {
   std::array<std::byte, size_t{64} * 1024> buffer;
   pollfd input{STDIN_FILENO, POLLIN, 0};
   if (::poll(&input, 1, kPatienceMs) == 0) {
-    fmt::print(
-        stderr,
+    print_message(
         "telltale: reading standard input to its end, so that each run reads the same input\n");
   }
   while (true) {

@@ -17,6 +17,7 @@
 #include "base/fnv.h"
 #include "base/sort_rows.h"
 #include "bytes/input_file.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/shell_status.h"
 #include "cli/study/fuzz_inputs.h"
@@ -48,7 +49,7 @@ constexpr size_t kMostBytes = size_t{1} << 20;  // of an input; AFL++ has the sa
 constexpr size_t kMostOthers = 256;             // inputs of which mutations take parts
 constexpr size_t kRounds = 4;  // later mutations start from what earlier ones found
 
-void say(const std::string& text) { fmt::print(stderr, "telltale: {}\n", visible(text)); }
+void say(const std::string& text) { print_message("telltale: {}\n", visible(text)); }
 
 // The bytes of a file, up to the limit plus one.
 Result<std::string> read_input(const std::string& path) {

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/options/message.h"
+
 namespace telltale::cli {
 
 RunProgress::RunProgress(uint64_t times, bool quiet)
@@ -13,11 +15,11 @@ void RunProgress::add(RunLabel label) {
   const auto now = std::chrono::steady_clock::now();
   if (!shown_ || now - last_ < std::chrono::milliseconds(100)) return;
   last_ = now;
-  fmt::print(stderr, "\r{} of {}: {}\x1b[K", done(), times_, summary());
+  print_message("\r{} of {}: {}\x1b[K", done(), times_, summary());
 }
 
 void RunProgress::finish() const {
-  if (shown_) fmt::print(stderr, "\r\x1b[K");
+  if (shown_) print_message("\r\x1b[K");
 }
 
 std::string RunProgress::summary() const {

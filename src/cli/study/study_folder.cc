@@ -11,6 +11,7 @@
 
 #include "bytes/as_bytes.h"
 #include "bytes/write_all.h"
+#include "cli/options/message.h"
 #include "cli/study/program_sites.h"
 #include "import/study_stacks.h"
 #include "output/escape.h"
@@ -67,7 +68,7 @@ Result<StudyFolder> StudyFolder::open(const std::string& folder) {
     // Its run is unknown; the next run takes its number.
     if (::ftruncate(file, static_cast<off_t>(whole)) != 0)
       return io_error(list, "cannot be truncated after its last complete row", errno);
-    fmt::print(stderr, "telltale: {}: removed the torn last row\n", visible(list));
+    print_message("telltale: {}: removed the torn last row\n", visible(list));
   }
   return study;
 }

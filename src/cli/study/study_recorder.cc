@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "cli/collect/collected_runs.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/options/shell_command.h"
 #include "cli/record/child_process.h"
@@ -335,9 +336,9 @@ int record_study(StudyOptions options) {
   if (collected) collected->send();
   if (!end) return report_failure(end.error(), start_failure);
   if (!options.quiet && !options.folder.empty()) {
-    fmt::print(stderr, "telltale: {}: {} run{}: {}\n", visible(options.folder),
-               recorder.progress().done(), recorder.progress().done() == 1 ? "" : "s",
-               recorder.progress().summary());
+    print_message("telltale: {}: {} run{}: {}\n", visible(options.folder),
+                  recorder.progress().done(), recorder.progress().done() == 1 ? "" : "s",
+                  recorder.progress().summary());
   }
   if (*end == JobsEnd::interrupted) return kInterrupted;
   if (options.times > 1) return kDone;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cli/command_line.h"
+#include "cli/options/message.h"
 #include "cli/verbs/diff_runs.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
@@ -118,7 +119,7 @@ int run(BenchOptions& options) {
   }
   const int status = diff_runs(options.reading, options.diff);
   if (!options.diff.gate.gate.empty() && (status == kDone || status == kFinding))
-    fmt::print(stderr, "telltale: verdict: {}\n", status == kFinding ? "worse" : "not worse");
+    print_message("telltale: verdict: {}\n", status == kFinding ? "worse" : "not worse");
   return status;
 }
 

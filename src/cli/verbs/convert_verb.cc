@@ -11,6 +11,7 @@
 #include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/message.h"
 #include "cli/options/output_option.h"
 #include "cli/options/progress_line.h"
 #include "cli/options/reading_options.h"
@@ -69,7 +70,7 @@ int report_outcome(const ConvertOptions& options, const OutputFormat& format,
     print(to_json(options, format, outcome));
   } else {
     for (const auto& [loss, count] : outcome.losses)
-      fmt::print(stderr, "telltale: {}: {}\n", count, loss);
+      print_message("telltale: {}: {}\n", count, loss);
   }
   const int status = report_problems(options.reading, outcome.problems);
   return status == kDone && options.reading.strict && !outcome.losses.empty() ? kDamaged : status;
@@ -138,10 +139,10 @@ void remark_size(const TimedCalls& calls, const ConvertOptions& options, ExportF
   }
   constexpr double kWorthSaying = 64e6;
   if (bytes < kWorthSaying) return;
-  fmt::print(stderr, "telltale: {} is going to have about {}{}\n",
-             options.output.path == "-" ? "standard output" : visible(options.output.path),
-             show_bytes(bytes),
-             format == ExportFormat::chrome ? "; --to perfetto is many times smaller" : "");
+  print_message("telltale: {} is going to have about {}{}\n",
+                options.output.path == "-" ? "standard output" : visible(options.output.path),
+                show_bytes(bytes),
+                format == ExportFormat::chrome ? "; --to perfetto is many times smaller" : "");
 }
 
 int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFilter filter,
@@ -190,10 +191,10 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFil
       remark_nothing_measured(options.measure, has);
   } else if (functions.empty() && has_a_line_for_each_call(*format.made_as) &&
              !remark_no_match(calls, filter, options.reading.jobs)) {
-    fmt::print(stderr, "telltale: the {} export has no calls, because what is converted has none\n",
-               format.name.name);
+    print_message("telltale: the {} export has no calls, because what is converted has none\n",
+                  format.name.name);
   }
-  if (!remarks->estimated.empty()) fmt::print(stderr, "telltale: {}\n", remarks->estimated);
+  if (!remarks->estimated.empty()) print_message("telltale: {}\n", remarks->estimated);
   remark_unnamed(calls.functions(), functions, options.reading);
   if (const Result<void> done = out->finish(); !done) return report_error(done.error());
   return report_outcome(options, format, outcome);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/message.h"
 #include "cli/options/missing_programs.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
@@ -43,8 +44,7 @@ int answer(const Recording& recording, const CallFilter& filter, const CoverageO
   Result<std::vector<FunctionCoverage>> all = recording.paths_in_frames()->coverage(problems);
   if (!all) return report_error(all.error());
   if (all->empty() && !tell_missing_programs(problems)) {
-    fmt::print(
-        stderr,
+    print_message(
         "telltale: no program of this core file was built with path tracing or coverage "
         "(telltale-cc --trace=cc_pt.schema), or it was stripped (--program takes its separate "
         "debug file)\n");

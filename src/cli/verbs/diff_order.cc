@@ -9,6 +9,7 @@
 
 #include "analysis/calls/call_sequence.h"
 #include "cli/options/function_match.h"
+#include "cli/options/message.h"
 #include "cli/options/open_one.h"
 #include "import/timed_calls.h"
 #include "output/escape.h"
@@ -71,9 +72,8 @@ Result<OneThread> read_thread(const ReadingOptions& reading, size_t side,
   one.thread = calls.streams()[*chosen];
   one.sequence = collect_call_sequence(calls, *chosen, *filter, kMostCalls, numbers, problems);
   if (!one.sequence.whole) {
-    fmt::print(stderr,
-               "telltale: {}: only the first {} calls are compared; --time chooses others\n",
-               visible(reading.files[side]), kMostCalls);
+    print_message("telltale: {}: only the first {} calls are compared; --time chooses others\n",
+                  visible(reading.files[side]), kMostCalls);
   }
   return one;
 }

@@ -9,6 +9,7 @@
 
 #include "analysis/calls/runs_diff.h"
 #include "cli/options/function_match.h"
+#include "cli/options/message.h"
 #include "cli/options/open_one.h"
 #include "cli/verbs/verbs.h"
 #include "import/timed_calls.h"
@@ -129,12 +130,12 @@ void complain(const std::vector<RunsExcess>& exceeded) {
       return one.measure == "calls" ? fmt::format("{}", value)
                                     : show_duration(static_cast<double>(value));
     };
-    fmt::print(stderr, "telltale: gate: {} of {}: {} before, {} after, at least {}\n", one.measure,
-               visible(one.name), show(one.compared.before.median), show(one.compared.after.median),
-               change_of(one.compared.ratio_low));
+    print_message("telltale: gate: {} of {}: {} before, {} after, at least {}\n", one.measure,
+                  visible(one.name), show(one.compared.before.median),
+                  show(one.compared.after.median), change_of(one.compared.ratio_low));
   }
   if (exceeded.size() > kShown)
-    fmt::print(stderr, "telltale: gate: {} more\n", exceeded.size() - kShown);
+    print_message("telltale: gate: {} more\n", exceeded.size() - kShown);
 }
 
 }  // namespace

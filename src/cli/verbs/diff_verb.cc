@@ -12,6 +12,7 @@
 #include "base/counted.h"
 #include "cli/options/diff_gate.h"
 #include "cli/options/function_match.h"
+#include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/open_one.h"
 #include "cli/options/output_option.h"
@@ -168,11 +169,11 @@ int finish(const RecordingDiff& diff, const DiffOptions& options,
     const auto show = [&](uint64_t value) {
       return is_time ? show_duration(static_cast<double>(value)) : fmt::format("{}", value);
     };
-    fmt::print(stderr, "telltale: gate: {} of {}: {} before, {} after\n", row.measure,
-               visible(row.name), show(row.before), show(row.after));
+    print_message("telltale: gate: {} of {}: {} before, {} after\n", row.measure, visible(row.name),
+                  show(row.before), show(row.after));
   }
   if (exceeded.size() > kShown)
-    fmt::print(stderr, "telltale: gate: {} more\n", exceeded.size() - kShown);
+    print_message("telltale: gate: {} more\n", exceeded.size() - kShown);
   const Result<CallFilter> filter = options.reading.filter();
   if (const Result<void> checked = check_gated_calls(
           options.gate, diff.before.calls, diff.after.calls, filter && filter->keeps_everything());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bytes/input_file.h"
+#include "cli/options/message.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -34,15 +35,15 @@ int run(const CfgOptions& options) {
       read_control_flow(input->bytes(), input->name(), problems);
   if (!graphs) return report_error(graphs.error());
   for (const Problem& problem : problems.kept())
-    fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
+    print_message("telltale: {}\n", visible(to_string(problem)));
   if (!options.function.empty()) {
     std::erase_if(*graphs,
                   [&](const ControlFlowGraph& graph) { return graph.symbol != options.function; });
   }
   if (graphs->empty()) {
-    fmt::print(stderr, "telltale: {} has no control flow graph{} of telltale-cc --trace\n",
-               visible(options.file),
-               options.function.empty() ? "" : " of " + visible(options.function));
+    print_message("telltale: {} has no control flow graph{} of telltale-cc --trace\n",
+                  visible(options.file),
+                  options.function.empty() ? "" : " of " + visible(options.function));
     return kUnreadable;
   }
   Result<OutputFile> out = open_output(options.output);

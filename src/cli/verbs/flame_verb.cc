@@ -11,6 +11,7 @@
 #include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/open_one.h"
 #include "cli/options/output_option.h"
@@ -141,11 +142,11 @@ Result<void> write(const FlameGraph& graph, const ExportContext& context,
 void remark_pruned(const FlameGraph& graph) {
   const FlameTree& shown = graph.trees.front().tree;
   if (shown.pruned_nodes == 0) return;
-  fmt::print(stderr,
-             "telltale: {} of {} paths are omitted from the page: each has at most {:.4f} % of the "
-             "{} and of the {} (--min-percent, --max-nodes)\n",
-             shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1,
-             100 * shown.widest_pruned, graph.units.measured_name(), graph.units.counted);
+  print_message(
+      "telltale: {} of {} paths are omitted from the page: each has at most {:.4f} % of the "
+      "{} and of the {} (--min-percent, --max-nodes)\n",
+      shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1, 100 * shown.widest_pruned,
+      graph.units.measured_name(), graph.units.counted);
 }
 
 void remark_waits(const CallTree& tree) {
@@ -290,8 +291,8 @@ int run(const FlameOptions& options) {
               .error());
     }
     if (!is_drawing) return compare(options);
-    fmt::print(stderr,
-               "telltale: the SVG shows both files as one recording; an HTML page compares them\n");
+    print_message(
+        "telltale: the SVG shows both files as one recording; an HTML page compares them\n");
   }
   if (!options.programs_before.empty() || !options.programs_after.empty()) {
     return report_error(

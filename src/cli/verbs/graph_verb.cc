@@ -7,6 +7,7 @@
 #include "analysis/calls/call_graph.h"
 #include "cli/options/function_match.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
@@ -69,8 +70,7 @@ int answer(const Recording& recording, const GraphOptions& options, const CallFi
   if (tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs))
     remark_nothing_measured("time", calls.measures_with_data(options.reading.jobs));
   if (tree.flattened != 0)
-    fmt::print(stderr, "telltale: the callers of {} very deep calls are approximate\n",
-               tree.flattened);
+    print_message("telltale: the callers of {} very deep calls are approximate\n", tree.flattened);
   return report_problems(options.reading, problems);
 }
 

@@ -17,6 +17,7 @@
 #include "base/joined.h"
 #include "base/parallel.h"
 #include "base/repeated_files.h"
+#include "cli/options/message.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/isolation_exports.h"
@@ -119,7 +120,7 @@ void settle(IsolateOptions& options) {
 
 // What kept the answer from being one, if anything did.
 void remark(const LabelledEvidence& evidence, const IsolationRuns& runs) {
-  const auto say = [](std::string_view text) { fmt::print(stderr, "telltale: {}\n", text); };
+  const auto say = [](std::string_view text) { print_message("telltale: {}\n", text); };
   if (evidence.runs.empty()) {
     say("no run has a report of these programs");
   } else if (!evidence.note.empty()) {
@@ -224,16 +225,16 @@ Result<size_t> count_new(const IsolateOptions& options, const PredicateSet& pred
     const auto known = baseline->find(statement_of(words));
     if (known == baseline->end()) {
       ++count;
-      fmt::print(stderr, "telltale: gate: new predictor: {}\n", named);
+      print_message("telltale: gate: new predictor: {}\n", named);
       continue;
     }
     if (!known->second.lines.contains(words.line)) {
-      fmt::print(stderr, "telltale: gate: known predictor moved: {}, before at line {}\n", named,
-                 joined(known->second.lines, ", "));
+      print_message("telltale: gate: known predictor moved: {}, before at line {}\n", named,
+                    joined(known->second.lines, ", "));
     }
     if (known->second.text != words.text) {
-      fmt::print(stderr, "telltale: gate: known predictor has another number: {}, before: {}\n",
-                 named, visible(known->second.text));
+      print_message("telltale: gate: known predictor has another number: {}, before: {}\n", named,
+                    visible(known->second.text));
     }
   }
   return count;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/utc_time.h"
+#include "cli/options/message.h"
 #include "cli/options/missing_programs.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
@@ -81,12 +82,11 @@ int answer(const Recording& recording, const CallFilter& filter, const PathsOpti
   if (std::ranges::all_of(chosen, [](const ThreadPaths& thread) {
         return thread.frames.empty() && thread.cut.empty();
       })) {
-    fmt::print(stderr, "telltale: {}\n",
-               has_threads ? "no function on the stacks is in what the options select"
-                           : "no thread is in what was left of the program");
+    print_message("telltale: {}\n", has_threads
+                                        ? "no function on the stacks is in what the options select"
+                                        : "no thread is in what was left of the program");
   } else if (std::ranges::none_of(chosen, has_paths) && !tell_missing_programs(problems)) {
-    fmt::print(
-        stderr,
+    print_message(
         "telltale: no function on these stacks has paths: programs keep them if telltale-cc "
         "--trace builds them; of a stripped program, --program takes the separate debug file\n");
   }
@@ -106,8 +106,8 @@ int answer_process(const PathsOptions& options) {
   const Recording& recording = *process->recording;
   if (const Result<void> checked = check_options(options.reading, *filter, recording); !checked)
     return report_error(checked.error());
-  fmt::print(stderr, "telltale: process {} was stopped for {:.1f} ms\n", *options.pid,
-             std::chrono::duration<double, std::milli>(process->stopped).count());
+  print_message("telltale: process {} was stopped for {:.1f} ms\n", *options.pid,
+                std::chrono::duration<double, std::milli>(process->stopped).count());
   return answer(recording, *filter, options);
 }
 
@@ -125,9 +125,8 @@ int answer_variables(const PathsOptions& options) {
 int answer_stored(PathsOptions options) {
   const Result<StoredCore> core = find_stored_core(options.stored_folder, options.stored);
   if (!core) return report_error(core.error());
-  fmt::print(stderr, "telltale: {}: {}, process {}, {}\n", visible(core->path),
-             visible(core->command), core->pid,
-             utc_iso(static_cast<int64_t>(core->microseconds / 1'000'000)));
+  print_message("telltale: {}: {}, process {}, {}\n", visible(core->path), visible(core->command),
+                core->pid, utc_iso(static_cast<int64_t>(core->microseconds / 1'000'000)));
   options.reading.files = {core->path};
   // Most of a core file are zeros: it is no decompression bomb.
   if (options.reading.max_decompressed_bytes == 0)

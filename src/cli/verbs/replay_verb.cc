@@ -8,6 +8,7 @@
 #include "analysis/calls/play_threads.h"
 #include "base/counted.h"
 #include "cli/options/function_match.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
@@ -45,11 +46,10 @@ Result<std::string> window_words(const ReplayVerbOptions& options) {
 
 void say_what_is_left_out(const ReplayVerbOptions& options, uint64_t steps) {
   if (options.limit_is_given) {
-    fmt::print(stderr, "telltale: only the first {}; -n 0 shows all\n",
-               steps == 1 ? "step" : counted(steps, "step"));
+    print_message("telltale: only the first {}; -n 0 shows all\n",
+                  steps == 1 ? "step" : counted(steps, "step"));
   } else if (steps > options.limit) {
-    fmt::print(
-        stderr,
+    print_message(
         "telltale: only the first {} of {} steps; -n 0 shows all, --depth fewer, --last 10ms "
         "the end\n",
         options.limit, steps);
@@ -107,10 +107,10 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
   if (const Result<void> done = out.finish(); !done) return report_error(done.error());
   if (steps == 0) {
     if (!remark_no_match(calls, filter, options.reading.jobs))
-      fmt::print(stderr, "telltale: nothing happened in what the options select\n");
+      print_message("telltale: nothing happened in what the options select\n");
   } else if (shows_newest && in_window > limit) {
-    fmt::print(stderr, "telltale: only the last {} of {} steps; -n 0 shows all, --depth fewer\n",
-               limit, in_window);
+    print_message("telltale: only the last {} of {} steps; -n 0 shows all, --depth fewer\n", limit,
+                  in_window);
   } else if (limit != 0 && !shows_newest && steps >= limit) {
     say_what_is_left_out(options, steps);
   }

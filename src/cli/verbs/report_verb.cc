@@ -12,6 +12,7 @@
 #include "cli/options/function_match.h"
 #include "cli/options/growth_gate.h"
 #include "cli/options/left_out_shots.h"
+#include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/options/runtime_options.h"
@@ -188,7 +189,7 @@ int report_counts(const Recording& recording, const ReportOptions& options,
   SiteReadings readings(counts, filter, {options.counts, options.rows, options.reading.programs});
   std::vector<Section> sections =
       make_sections(reports_on(Capability::counts_at_sites), {.sites = &readings}, 1);
-  if (!readings.remark.empty()) fmt::print(stderr, "telltale: {}\n", visible(readings.remark));
+  if (!readings.remark.empty()) print_message("telltale: {}\n", visible(readings.remark));
   if (!options.for_programs()) {
     std::string files;
     for (const std::string& file : counts.info().files) files += visible(file) + "\n";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/record/left_files.h"
@@ -47,7 +48,7 @@ struct Times {
   }
 };
 
-void say(const std::string& text) { fmt::print(stderr, "telltale: {}\n", visible(text)); }
+void say(const std::string& text) { print_message("telltale: {}\n", visible(text)); }
 
 std::string show_seconds(double seconds) { return show_duration(seconds * 1e9); }
 

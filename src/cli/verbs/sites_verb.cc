@@ -12,6 +12,7 @@
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
 #include "cli/command_line.h"
+#include "cli/options/message.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -185,9 +186,9 @@ void write_yaml(const Program& program, OutputFile& file) {
   const size_t left_out = write_llvm_xray_yaml(
       program.map, quoted_name, [&](std::string_view text) { (void)file.write(text); });
   if (left_out != 0) {
-    fmt::print(stderr,
-               "telltale: {}: {} sleds have kinds without a name in llvm-xray and were omitted\n",
-               visible(program.path), left_out);
+    print_message(
+        "telltale: {}: {} sleds have kinds without a name in llvm-xray and were omitted\n",
+        visible(program.path), left_out);
   }
 }
 
@@ -246,11 +247,11 @@ int run_sites(const SitesOptions& options) {
       continue;
     }
     for (const Problem& problem : program->problems.kept()) {
-      fmt::print(stderr, "telltale: {}\n", visible(to_string(problem)));
+      print_message("telltale: {}\n", visible(to_string(problem)));
     }
     if (program->empty()) {
-      fmt::print(stderr, "telltale: {}: has no XRay instrumentation map and no site information\n",
-                 visible(file));
+      print_message("telltale: {}: has no XRay instrumentation map and no site information\n",
+                    visible(file));
     }
     if (options.strict && program->problems.damaged() && status == kDone) status = kDamaged;
     programs.push_back(*std::move(program));

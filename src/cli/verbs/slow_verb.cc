@@ -7,6 +7,7 @@
 #include "analysis/calls/call_durations.h"
 #include "base/joined.h"
 #include "cli/options/function_match.h"
+#include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/options/shell_command.h"
@@ -80,7 +81,7 @@ void remark(const FunctionNames& names, const std::vector<FunctionDurations>& fu
   for (const FunctionDurations& one : functions)
     if (one.ended != 0) ended.push_back(one.function);
   if (ended.empty())
-    fmt::print(stderr, "telltale: no call that the options select ended within the recording\n");
+    print_message("telltale: no call that the options select ended within the recording\n");
   remark_unnamed(names, ended, options.reading);
 }
 

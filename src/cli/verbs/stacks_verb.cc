@@ -8,6 +8,7 @@
 #include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
+#include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
@@ -61,9 +62,9 @@ int answer(const Recording& recording, const StacksOptions& options, const CallF
     if (!done) return report_error(done.error());
   }
   if (tree.flattened != 0)
-    fmt::print(stderr,
-               "telltale: {} {} lie below the maximum depth and are counted with their ancestors\n",
-               tree.flattened, context.units.counted);
+    print_message(
+        "telltale: {} {} lie below the maximum depth and are counted with their ancestors\n",
+        tree.flattened, context.units.counted);
   if (!options.reading.follow) remark_shots_in_part(measured->left_out, calls.first_time());
   if (tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));

@@ -12,6 +12,7 @@
 #include "base/counted.h"
 #include "bytes/input_file.h"
 #include "cli/collect/status_page.h"
+#include "cli/options/message.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/program_sites.h"
@@ -84,18 +85,18 @@ int fold(const StoreVerbOptions& options, const StoreFolder& store) {
   if (auto written = write_status_page(store); !written) return report_error(written.error());
   if (options.quiet) return kDone;
   if (!*rolled) {
-    fmt::print(stderr,
-               "telltale: {}: the server did not end the segment that it writes; its newest "
-               "reports are not folded\n",
-               visible(options.store));
+    print_message(
+        "telltale: {}: the server did not end the segment that it writes; its newest "
+        "reports are not folded\n",
+        visible(options.store));
   }
-  fmt::print(stderr, "telltale: {}: {} of {} in {}", visible(options.store),
-             counted(folded->reports, "report"), counted(folded->segments, "segment"),
-             counted(folded->files, "new file"));
-  if (folded->duplicates != 0) fmt::print(stderr, ", {} repeated ones", folded->duplicates);
-  if (folded->deleted != 0) fmt::print(stderr, ", {} deleted ones", folded->deleted);
-  if (removed != 0) fmt::print(stderr, "; {} removed", counted(removed, "old file"));
-  fmt::print(stderr, "\n");
+  print_message("telltale: {}: {} of {} in {}", visible(options.store),
+                counted(folded->reports, "report"), counted(folded->segments, "segment"),
+                counted(folded->files, "new file"));
+  if (folded->duplicates != 0) print_message(", {} repeated ones", folded->duplicates);
+  if (folded->deleted != 0) print_message(", {} deleted ones", folded->deleted);
+  if (removed != 0) print_message("; {} removed", counted(removed, "old file"));
+  print_message("\n");
   return report_problems({}, folded->problems);
 }
 
@@ -104,8 +105,8 @@ int remove_reports(const StoreVerbOptions& options, const StoreFolder& store) {
     return report_error(usage_error("delete needs --application and ids of reports").error());
   const auto deleted = collect::delete_reports(store, options.application, options.arguments);
   if (!deleted) return report_error(deleted.error());
-  fmt::print(stderr, "telltale: {} of {} deleted\n", *deleted,
-             counted(options.arguments.size(), "report"));
+  print_message("telltale: {} of {} deleted\n", *deleted,
+                counted(options.arguments.size(), "report"));
   return kDone;
 }
 
@@ -119,8 +120,8 @@ Result<void> add_site_table(const StoreVerbOptions& options, const StoreFolder& 
   if (auto made = collect::make_folder(std::filesystem::path(path).parent_path().string()); !made)
     return made;
   if (auto written = collect::replace_file(path, sites->text); !written) return written;
-  fmt::print(stderr, "telltale: {}: site information of build {}\n", visible(options.store),
-             sites->build);
+  print_message("telltale: {}: site information of build {}\n", visible(options.store),
+                sites->build);
   report_problems({}, problems);
   return {};
 }
@@ -140,8 +141,8 @@ int add_sites(const StoreVerbOptions& options, const StoreFolder& store) {
     if (traced->empty()) continue;
     const auto kept = collect::store_program(store, options.application, *traced, program);
     if (!kept) return report_error(kept.error());
-    fmt::print(stderr, "telltale: {}: program of build {}, for its path files\n",
-               visible(options.store), *traced);
+    print_message("telltale: {}: program of build {}, for its path files\n", visible(options.store),
+                  *traced);
   }
   return kDone;
 }

@@ -12,6 +12,7 @@
 
 #include "base/counted.h"
 #include "base/repeated_files.h"
+#include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
 #include "cli/study/fuzz_study.h"
@@ -220,8 +221,8 @@ int relabel(const StudyVerbOptions& options) {
     changed += run.label == before ? 0 : 1;
   }
   if (auto written = study->rewrite(runs); !written) return report_error(written.error());
-  fmt::print(stderr, "telltale: the label of {} of {} has changed\n", changed,
-             counted(runs.size(), "run"));
+  print_message("telltale: the label of {} of {} has changed\n", changed,
+                counted(runs.size(), "run"));
   return kDone;
 }
 
@@ -240,7 +241,7 @@ int fuzz(StudyVerbOptions& options) {
   if (fuzz.study.empty()) {
     const fs::path folder = fs::path(fuzz.folders.front()).lexically_normal();
     fuzz.study = (folder.has_filename() ? folder : folder.parent_path()).string() + ".study";
-    if (!fuzz.quiet) fmt::print(stderr, "telltale: the study is {}\n", visible(fuzz.study));
+    if (!fuzz.quiet) print_message("telltale: the study is {}\n", visible(fuzz.study));
   }
   fuzz.label_command = options.label_command;
   return record_fuzz_study(fuzz);
