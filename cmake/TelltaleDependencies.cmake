@@ -10,7 +10,7 @@ find_package(CLI11 REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(EXPAT REQUIRED)
 find_package(OpenSSL REQUIRED)
-find_package(Boost 1.74 REQUIRED)  # headers only: Asio and Beast
+find_package(Boost 1.74 REQUIRED)  # headers only: Asio, Beast and Math
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(lzma REQUIRED IMPORTED_TARGET liblzma)

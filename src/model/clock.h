@@ -18,6 +18,8 @@ struct Clock {
   // Nanoseconds in `ticks`, rounded to nearest; saturates at the largest uint64_t. Exact for every
   // input (128-bit).
   [[nodiscard]] uint64_t to_ns(Ticks ticks) const;
+  // The same, rounded down.
+  [[nodiscard]] uint64_t to_whole_ns(Ticks ticks) const;
   // The same for sums that may exceed 64 bits, as a floating-point number of nanoseconds.
   [[nodiscard]] double to_ns_f(double ticks) const;
   // Ticks in `ns` nanoseconds, rounded to nearest; saturates.

@@ -5,6 +5,8 @@
 #include <limits>
 #include <tuple>
 
+#include "base/add_saturated.h"
+
 namespace telltale {
 
 CallFilter without_inside(CallFilter filter) {
@@ -86,10 +88,10 @@ std::vector<RecordedCall> TypicalCalls::finish() const {
   return calls;
 }
 
-void DurationBuckets::add(uint64_t duration_ns) {
-  Sums& sums = by_width_[static_cast<size_t>(std::bit_width(duration_ns))];
+void DurationBuckets::add(Ticks duration) {
+  Sums& sums = by_width_[static_cast<size_t>(std::bit_width(clock_.to_whole_ns(duration)))];
   ++sums.calls;
-  sums.total_ns += duration_ns;
+  sums.total = add_saturated(sums.total, duration);
 }
 
 std::vector<DurationBucket> DurationBuckets::all() const {
@@ -103,7 +105,7 @@ std::vector<DurationBucket> DurationBuckets::all() const {
         {.from_ns = width == 0 ? 0 : uint64_t{1} << (width - 1),
          .to_ns = width == 64 ? std::numeric_limits<uint64_t>::max() : uint64_t{1} << width,
          .calls = at->calls,
-         .total_ns = at->total_ns});
+         .total_ns = clock_.to_ns(at->total)});
   }
   return buckets;
 }

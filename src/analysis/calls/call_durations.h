@@ -329,16 +329,18 @@ struct DurationBucket {
 };
 class DurationBuckets {
  public:
-  void add(uint64_t duration_ns);
+  explicit DurationBuckets(const Clock& clock) : clock_(clock) {}
+  void add(Ticks duration);
   // From the shortest duration's bucket to the longest's, without gaps: 0..1, 1..2, 2..4 ...
   [[nodiscard]] std::vector<DurationBucket> all() const;
 
  private:
   struct Sums {
     uint64_t calls = 0;
-    uint64_t total_ns = 0;
+    Ticks total = 0;
   };
-  std::array<Sums, 65> by_width_{};  // by the number of significant bits
+  const Clock& clock_;
+  std::array<Sums, 65> by_width_{};  // by the number of significant bits of the nanoseconds
 };
 
 }  // namespace telltale

@@ -219,9 +219,10 @@ TEST(TypicalCalls, HaveTheNearestDurationToTheMedian) {
 }
 
 TEST(DurationBuckets, PowersOfTwoWithoutGaps) {
-  const auto buckets_of = [](std::initializer_list<uint64_t> durations_ns) {
-    DurationBuckets buckets;
-    for (const uint64_t duration : durations_ns) buckets.add(duration);
+  const Clock clock;
+  const auto buckets_of = [&](std::initializer_list<Ticks> durations) {
+    DurationBuckets buckets(clock);
+    for (const Ticks duration : durations) buckets.add(duration);
     return buckets.all();
   };
   const std::vector<DurationBucket> buckets = buckets_of({3, 2, 9, 15, 16});
@@ -236,6 +237,22 @@ TEST(DurationBuckets, PowersOfTwoWithoutGaps) {
   EXPECT_EQ(buckets_of({0}).front().to_ns, 1U);
   EXPECT_EQ(buckets_of({~uint64_t{0}}).front().from_ns, uint64_t{1} << 63);
   EXPECT_TRUE(buckets_of({}).empty());
+}
+
+TEST(DurationBuckets, TicksAreRoundedInSumsOnly) {
+  const Clock clock{.name = "TSC", .ticks_per_second = 3'000'000'000};
+  DurationBuckets buckets(clock);
+  for (int i = 0; i < 1000; ++i) buckets.add(4);
+  buckets.add(191);  // 63.7 ns
+  buckets.add(192);
+  const std::vector<DurationBucket> all = buckets.all();
+  ASSERT_EQ(all.size(), 7U);
+  EXPECT_EQ(all[0].from_ns, 1U);
+  EXPECT_EQ(all[0].total_ns, 1333U);
+  EXPECT_EQ(all[5].calls, 1U);
+  EXPECT_EQ(all[5].total_ns, 64U);
+  EXPECT_EQ(all[6].from_ns, 64U);
+  EXPECT_EQ(all[6].calls, 1U);
 }
 
 }  // namespace

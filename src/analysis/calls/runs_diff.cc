@@ -1,7 +1,7 @@
 #include "analysis/calls/runs_diff.h"
 
 #include <algorithm>
-#include <array>
+#include <boost/math/distributions/students_t.hpp>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -70,21 +70,7 @@ void add_runs(std::map<std::string, RunsDiff::Row>& rows, RunsDiff::Row& whole,
 }  // namespace
 
 double student_quantile(double freedom) {
-  // For 1 to 10 degrees of freedom; above, an expansion whose error is below 0.003 (Hill 1970, up
-  // to the second term).
-  static constexpr std::array kTable = {12.7062, 4.3027, 3.1824, 2.7764, 2.5706,
-                                        2.4469,  2.3646, 2.3060, 2.2622, 2.2281};
-  if (freedom < static_cast<double>(kTable.size())) {
-    const auto below = static_cast<size_t>(freedom);
-    const double rest = freedom - static_cast<double>(below);
-    const double low = kTable[below - 1];
-    return low + rest * (kTable[below] - low);
-  }
-  constexpr double kNormal = 1.959964;
-  const double z3 = std::pow(kNormal, 3);
-  const double z5 = std::pow(kNormal, 5);
-  return kNormal + (z3 + kNormal) / (4 * freedom) +
-         (5 * z5 + 16 * z3 + 3 * kNormal) / (96 * freedom * freedom);
+  return boost::math::quantile(boost::math::students_t(freedom), 0.975);
 }
 
 RunsComparison compare_runs(std::span<const uint64_t> before, std::span<const uint64_t> after) {

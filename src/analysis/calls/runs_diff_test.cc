@@ -14,6 +14,9 @@ using Runs = std::vector<uint64_t>;
 
 TEST(StudentQuantile, AgreesWithTables) {
   EXPECT_NEAR(student_quantile(1), 12.706, 0.001);
+  EXPECT_NEAR(student_quantile(1.5), 6.017, 0.001);
+  EXPECT_NEAR(student_quantile(2), 4.303, 0.001);
+  EXPECT_NEAR(student_quantile(2.5), 3.575, 0.001);
   EXPECT_NEAR(student_quantile(4), 2.776, 0.001);
   EXPECT_NEAR(student_quantile(10), 2.228, 0.003);
   EXPECT_NEAR(student_quantile(20), 2.086, 0.001);

@@ -113,11 +113,10 @@ int answer_histogram(const Recording& recording, const SlowOptions& options,
                      const CallFilter& filter) {
   const TimedCalls& calls = *recording.timed_calls();
   ProblemLog problems = recording.problems();
-  DurationBuckets buckets;
-  const Clock& clock = calls.clock();
+  DurationBuckets buckets(calls.clock());
   auto functions = chosen_functions(
-      calls, options, filter, filter,
-      [&](const RecordedCall& call) { buckets.add(clock.to_ns(call.duration)); }, problems);
+      calls, options, filter, filter, [&](const RecordedCall& call) { buckets.add(call.duration); },
+      problems);
   if (!functions) return report_error(functions.error());
   const CallHistogram histogram{*std::move(functions), buckets.all()};
   const StyledNames names(calls.functions(), options.reading.name_style());
