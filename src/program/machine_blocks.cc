@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/sort_rows.h"
+#include "bytes/read_leb.h"
 
 namespace telltale {
 namespace {
@@ -13,15 +14,6 @@ constexpr uint8_t kWideFeatures = 5;   // since this version features have two b
 constexpr unsigned kRanges = 0x08;     // feature: a function has several ranges of addresses
 constexpr unsigned kCallEnds = 0x20;   // feature: each block has a list of ends of calls
 constexpr uint64_t kFallsThrough = 8;  // a block's flag
-
-uint64_t read_leb(Cursor& in) {
-  uint64_t value = 0;
-  for (unsigned shift = 0;; shift += 7) {
-    const auto byte = in.read<uint8_t>("LEB128");
-    if (shift < 64) value |= uint64_t{byte & 0x7FU} << shift;
-    if (byte < 0x80) return value;
-  }
-}
 
 // Offsets count from the end of the block before, or of its last call.
 void read_range(Cursor& in, unsigned features, std::vector<MachineBlock>& blocks) {
