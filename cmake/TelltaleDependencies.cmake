@@ -21,6 +21,6 @@ pkg_check_modules(yaml REQUIRED IMPORTED_TARGET yaml-0.1)
 find_path(TELLTALE_IBERTY_INCLUDE libiberty/demangle.h REQUIRED)
 find_library(TELLTALE_IBERTY iberty REQUIRED)
 find_library(TELLTALE_DEFLATE deflate REQUIRED)
-# libmd is needed for one object of the static library: a shared one takes longer to load.
+# libmd is needed for two objects of the static library: a shared one takes longer to load.
 find_path(TELLTALE_MD_INCLUDE sha2.h REQUIRED)
 find_library(TELLTALE_MD NAMES libmd.a REQUIRED)
