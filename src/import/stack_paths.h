@@ -16,6 +16,7 @@
 #include "base/problem.h"
 #include "import/program_slice.h"
 #include "model/call_filter.h"
+#include "program/built_sources.h"
 
 namespace telltale {
 
@@ -108,6 +109,9 @@ class StackPaths {
   // above.
   [[nodiscard]] virtual Result<std::vector<FunctionCoverage>> coverage(
       ProblemLog& problems) const = 0;
+  // What the programs with paths or coverage were compiled from, as far as these programs are here;
+  // reads them at each call. What is damaged in them goes to `problems` as oddities.
+  [[nodiscard]] virtual BuiltSources built_sources(ProblemLog& problems) const = 0;
 };
 
 }  // namespace telltale

@@ -26,6 +26,7 @@ export interface SourceData {
   file: string;
   first: number;                                  // the number of the first line
   lines: string[];
+  changed?: string;                               // why the lines may not be those of the program; missing if they are
   marks?: SourceMark[];
 }
 export interface SourceMark {
@@ -128,7 +129,7 @@ export interface LineOfSites {
 export interface PredictorsData {
   runs: {failed: number; passed: number};
   rows: Predictor[];
-  sources: {file: string; first: number; lines: string[]; sites: LineOfSites[]}[];
+  sources: {file: string; first: number; lines: string[]; changed?: string; sites: LineOfSites[]}[];
 }
 
 // Trees of calls by path. A tree's columns have an entry for each box, depth first; the root comes first.

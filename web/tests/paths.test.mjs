@@ -36,6 +36,15 @@ test('steps: back and forth by keyboard, and by path', () => withPage({payload: 
   assert.equal((await hashOf(page))['paths-step'], '0');
 }));
 
+test('source that is not that of the program has a note above it', () => withPage({payload: page('steps', {frames: [frame()], sources: [{...source('/src/a.c', 60), changed: 'changed <b>since</b> then'}, source('b.h', 5)]})}, async page => {
+  assert.equal(await textOf(page, '.changed'), 'a.c: changed <b>since</b> then');
+  assert.equal(await chosenLine(page), '/src/a.c text 10');
+  await picture(page, 'changed');
+  await page.goto(`${page.url().split('#')[0]}#paths-step=2`);
+  await settled(page);
+  assert.deepEqual(await textsOf(page, '.changed'), [], 'the other file has none');
+}));
+
 test('steps: paths that were repeated have the numbers of the text', () => withPage({payload: stepsPage(frame({times: [1, 11], history: '12 completed paths, all since the call'}))}, async page => {
   const shown = [];
   for (const key of ['End', ',', ',', ',']) {

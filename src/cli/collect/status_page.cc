@@ -163,7 +163,8 @@ std::optional<ApplicationParts> isolate_build(const StoreFolder& store, const Bu
                                .clusters = summarise_clusters(*evidence, found)};
   ApplicationParts parts;
   parts.build = build.build;
-  parts.predictors = predictors_payload(answer, *evidence, {}, room);
+  PageSourceChecks none;  // no source is shown
+  parts.predictors = predictors_payload(answer, *evidence, {}, none, room);
   if (!answer.clusters.empty()) parts.clusters = clusters_payload(answer, room);
   return parts;
 }

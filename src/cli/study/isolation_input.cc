@@ -119,6 +119,8 @@ Result<void> add_study(const std::string& folder, const IsolationSources& source
   if (!stacks) return std::unexpected(stacks.error());
   for (const StudyRun& run : *runs) {
     if (!is_chosen(run.build, sources)) continue;
+    BuildRun& build = input.builds.try_emplace(run.build, run.command).first->second;
+    if (build.paths.empty()) build.paths = paths_of(folder, run.number);
     if (run.label == RunLabel::failed) facts.crashes[input.reports.size()] = crash_of(run, *stacks);
     add_run(run.label,
             {.path = study_report_path(folder, run.number),

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,10 +30,17 @@ struct IsolationSources {
   InputLimits limits;
 };
 
+// How programs of a build are found.
+struct BuildRun {
+  std::string command;  // of the build's first run, in a shell's words
+  std::string paths;    // the core file of one of its runs; empty: none left one
+};
+
 // The reports or recordings to read, and the sites of their programs. Move-only.
 struct IsolationInput {
   std::vector<RunReport> reports;
   SamplerSites sites;
+  std::map<std::string, BuildRun> builds;  // of the chosen runs of studies
   // Of the failed runs of studies; the members are indices in `reports`. Reports without an outcome
   // are in none.
   std::vector<isolation::CrashCluster> clusters;

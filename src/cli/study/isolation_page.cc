@@ -57,10 +57,11 @@ struct LineOfSites {
 class PageWriter {
  public:
   PageWriter(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-             const PageFolders& folders, PageRoom& room)
+             const PageFolders& folders, PageSourceChecks& checks, PageRoom& room)
       : answer_(answer),
         evidence_(evidence),
         folders_(folders),
+        checks_(checks),
         room_(room),
         predictors_(
             std::span(answer.isolation.predictors)
@@ -186,12 +187,17 @@ class PageWriter {
       const Result<InputFile> input = InputFile::open(path.string());
       if (!input || input->bytes().size() > kSourceBytes) continue;
       if (!room_.source_file(input->bytes().size())) continue;
+      // Absolute names are as the program has them.
+      const std::string_view complaint = checks_.built.complaint(
+          file.starts_with('/') ? std::string(file) : path.string(), input->bytes());
+      if (!complaint.empty()) checks_.changed.emplace(path.string(), complaint);
       write_source(file,
-                   {reinterpret_cast<const char*>(input->bytes().data()), input->bytes().size()});
+                   {reinterpret_cast<const char*>(input->bytes().data()), input->bytes().size()},
+                   complaint);
     }
   }
 
-  void write_source(std::string_view file, std::string_view text) {
+  void write_source(std::string_view file, std::string_view text, std::string_view complaint) {
     json_.begin_object().member("file", room_.text(file)).member("first", 1);
     json_.key("lines").begin_array();
     while (!text.empty()) {
@@ -200,6 +206,7 @@ class PageWriter {
       text.remove_prefix(std::min(line.size() + 1, text.size()));
     }
     json_.end_array();
+    if (!complaint.empty()) json_.member("changed", complaint);
     json_.key("sites").begin_array();
     for (const auto& [line, sites] : sites_[file]) {
       const PredicateWords words = answer_.predicates.describe(sites.best);
@@ -240,6 +247,7 @@ class PageWriter {
   const IsolationAnswer& answer_;
   const LabelledEvidence& evidence_;
   const PageFolders& folders_;
+  PageSourceChecks& checks_;
   PageRoom& room_;
   std::span<const Predictor> predictors_;  // that are shown
   size_t runs_left_ = kAllRunsShown;
@@ -275,8 +283,9 @@ PageHead head_of(const IsolationAnswer& answer) {
 }  // namespace
 
 std::string predictors_payload(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-                               const PageFolders& folders, PageRoom& room) {
-  return PageWriter(answer, evidence, folders, room).text();
+                               const PageFolders& folders, PageSourceChecks& checks,
+                               PageRoom& room) {
+  return PageWriter(answer, evidence, folders, checks, room).text();
 }
 
 std::string clusters_payload(const IsolationAnswer& answer, PageRoom& room) {
@@ -312,12 +321,13 @@ std::string clusters_payload(const IsolationAnswer& answer, PageRoom& room) {
 }
 
 Result<void> write_isolation_page(const IsolationAnswer& answer, const LabelledEvidence& evidence,
-                                  const PageFolders& folders, OutputFile& out) {
+                                  const PageFolders& folders, PageSourceChecks& checks,
+                                  OutputFile& out) {
   PageRoom room;
   const std::array<PageData, 2> data = {
       {{"predictors",
         [&](OutputFile& file) {
-          return file.write(predictors_payload(answer, evidence, folders, room));
+          return file.write(predictors_payload(answer, evidence, folders, checks, room));
         }},
        {"clusters", [&](OutputFile& file) { return file.write(clusters_payload(answer, room)); }}}};
   const std::array<PageTab, 2> tabs = {{{"predictors", "predictors", "Predictors", "predictors"},

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/options/changed_sources.h"
 #include "cli/options/message.h"
 #include "cli/options/missing_programs.h"
 #include "cli/options/output_option.h"
@@ -29,13 +30,14 @@ struct CoverageOptions {
 };
 
 Result<void> write(const std::vector<FunctionCoverage>& functions, const CoverageOptions& options,
-                   std::string_view recording, const ProblemLog& problems, const ByteSink& sink) {
+                   std::string_view recording, const ProblemLog& problems, SourceLines& sources,
+                   const ByteSink& sink) {
   if (options.reading.json || options.format == "json")
     return write_coverage_document(functions, recording, problems, sink);
   if (options.reading.csv || options.format == "csv") return write_coverage_csv(functions, sink);
   if (options.format == "lcov") return write_coverage_lcov(functions, sink);
   if (options.format == "cobertura") return write_coverage_cobertura(functions, sink);
-  return write_coverage_text(functions, options.lines, sink);
+  return write_coverage_text(functions, options.lines, sources, sink);
 }
 
 int answer(const Recording& recording, const CallFilter& filter, const CoverageOptions& options) {
@@ -50,12 +52,22 @@ int answer(const Recording& recording, const CallFilter& filter, const CoverageO
         "debug file)\n");
   }
   const std::vector<FunctionCoverage> chosen = choose_coverage(*std::move(all), filter);
+  const bool names_lines = options.lines || options.format != "text" || options.html ||
+                           options.reading.json || options.reading.csv;
+  SourceLines sources(names_lines ? recording.paths_in_frames()->built_sources(problems)
+                                  : BuiltSources());
+  // Readers of documents show the lines, too.
+  if (names_lines) ask_for_sources(chosen, sources);
+  tell_changed_sources(sources.changed());
+  if (options.reading.json || options.format == "json")
+    add_changed_sources(sources.changed(), problems);
   Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
-  Result<void> done = options.html || options.format == "html"
-                          ? write_coverage_page(chosen, recording.input(0).name(), problems, *out)
-                          : write(chosen, options, recording.format().name, problems,
-                                  [&out](std::string_view block) { return out->write(block); });
+  Result<void> done =
+      options.html || options.format == "html"
+          ? write_coverage_page(chosen, recording.input(0).name(), problems, sources, *out)
+          : write(chosen, options, recording.format().name, problems, sources,
+                  [&out](std::string_view block) { return out->write(block); });
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   return report_problems(options.reading, problems);

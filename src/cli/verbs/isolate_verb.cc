@@ -17,6 +17,7 @@
 #include "base/joined.h"
 #include "base/parallel.h"
 #include "base/repeated_files.h"
+#include "cli/options/changed_sources.h"
 #include "cli/options/message.h"
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
@@ -25,6 +26,7 @@
 #include "cli/study/isolation_page.h"
 #include "cli/study/isolation_rows.h"
 #include "cli/study/labelled_evidence.h"
+#include "cli/study/sources_of_runs.h"
 #include "cli/verbs/verbs.h"
 #include "import/study.h"
 #include "output/escape.h"
@@ -139,8 +141,13 @@ Result<void> write_answer(const IsolateOptions& options, const IsolationAnswer& 
   if (options.html) {
     const PageFolders folders{options.source,
                               std::filesystem::path(options.output.path).parent_path().string()};
-    if (auto written = write_isolation_page(answer, evidence, folders, *file); !written)
+    PageSourceChecks checks;
+    ProblemLog oddities;  // which are not told here
+    if (!options.source.empty())
+      checks.built = sources_of_runs(options.sources, *evidence.input, oddities);
+    if (auto written = write_isolation_page(answer, evidence, folders, checks, *file); !written)
       return written;
+    tell_changed_sources(checks.changed);
     return file->finish();
   }
   const ByteSink sink = [&file](std::string_view block) { return file->write(block); };

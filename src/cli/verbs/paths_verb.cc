@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/utc_time.h"
+#include "cli/options/changed_sources.h"
 #include "cli/options/message.h"
 #include "cli/options/missing_programs.h"
 #include "cli/options/output_option.h"
@@ -44,19 +45,27 @@ struct PathsOptions {
 };
 
 Result<void> write(const std::vector<ThreadPaths>& threads, const Recording& recording,
-                   const ProblemLog& problems, const PathsOptions& options) {
+                   ProblemLog& problems, const PathsOptions& options) {
   const std::string why = recording.paths_in_frames()->why_stopped();
   const PathsView view{.names = options.reading.name_style(),
                        .system_headers = options.system_headers};
+  SourceLines sources(recording.paths_in_frames()->built_sources(problems));
+  if (options.reading.json) {
+    ask_for_sources(threads, sources);
+    add_changed_sources(sources.changed(), problems);
+  }
   Result<OutputFile> out = open_output(options.output);
   if (!out) return std::unexpected(out.error());
   Result<void> done =
-      options.html ? write_paths_page(threads, recording.input(0).name(), why, view, problems, *out)
+      options.html
+          ? write_paths_page(threads, recording.input(0).name(), why, view, problems, sources, *out)
       : options.reading.json
           ? out->write(paths_document(threads, why, recording.format().name, problems))
-      : options.slice ? out->write(slice_text(threads, why, view.names, options.slice_lines))
-                      : out->write(paths_text(threads, why, view));
+      : options.slice
+          ? out->write(slice_text(threads, why, view.names, options.slice_lines, sources))
+          : out->write(paths_text(threads, why, view, sources));
   if (done) done = out->finish();
+  tell_changed_sources(sources.changed());
   return done;
 }
 

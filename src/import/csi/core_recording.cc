@@ -312,4 +312,15 @@ Result<std::vector<FunctionCoverage>> CoreRecording::coverage(ProblemLog& proble
   return read_core_coverage(core_, file_.name(), *stacks, modules, threads, problems);
 }
 
+BuiltSources CoreRecording::built_sources(ProblemLog& problems) const {
+  BuiltSources sources;
+  PathGraphs graphs;
+  ProblemLog known;  // what is missing or damaged is reported where paths are read
+  const Result<CoreStacks> stacks = open_stacks(graphs, known);
+  if (!stacks) return sources;
+  for (const CoreStacks::Section& section : stacks->sections(csi::kRecordSection, known))
+    sources.add(section.module, section.file, problems);
+  return sources;
+}
+
 }  // namespace telltale

@@ -47,6 +47,7 @@ class CoreRecording final : public Recording, public StackPaths {
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths_and_slice(
       const CallFilter& filter, ProblemLog& problems) const override;
   [[nodiscard]] Result<std::vector<FunctionCoverage>> coverage(ProblemLog& problems) const override;
+  [[nodiscard]] BuiltSources built_sources(ProblemLog& problems) const override;
 
  private:
   // How many records of each kind the file has.

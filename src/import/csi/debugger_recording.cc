@@ -74,6 +74,15 @@ class DebuggerRecording final : public Recording, public StackPaths {
     return all;
   }
 
+  [[nodiscard]] BuiltSources built_sources(ProblemLog& problems) const override {
+    BuiltSources sources;
+    for (const std::string& text : options_.programs) {
+      const Result<ProgramObject> object = parse_program_object(text);
+      if (object) sources.add(object->path, object->path, problems);
+    }
+    return sources;
+  }
+
  private:
   Result<void> add_program(const std::string& text, PathGraphs& graphs,
                            ProblemLog& problems) const {

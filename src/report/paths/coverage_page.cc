@@ -20,10 +20,11 @@ constexpr size_t kMostFunctions = 100'000;
 constexpr size_t kMostLines = 500'000;
 
 // Rows of functions, and for each source file what its lines did: [line, "yes", "no" or "maybe"].
-std::string coverage_data(std::span<const FunctionCoverage> functions, PageRoom& room) {
+std::string coverage_data(std::span<const FunctionCoverage> functions, SourceLines& source_lines,
+                          PageRoom& room) {
   std::string text;
   JsonWriter json(text);
-  PageSources sources;
+  PageSources sources(source_lines);
   std::map<std::pair<size_t, uint32_t>, Ran> lines;
   json.begin_object().key("functions").begin_array();
   const size_t shown = room.rows(functions.size(), kMostFunctions, "function");
@@ -59,7 +60,7 @@ std::string coverage_data(std::span<const FunctionCoverage> functions, PageRoom&
 
 Result<void> write_coverage_page(const std::vector<FunctionCoverage>& functions,
                                  const std::string& name, const ProblemLog& problems,
-                                 OutputFile& out) {
+                                 SourceLines& sources, OutputFile& out) {
   PageHead head;
   head.title = "What ran";
   const auto with = [&](Ran ran) {
@@ -75,7 +76,8 @@ Result<void> write_coverage_page(const std::vector<FunctionCoverage>& functions,
   head.summary = {"functions", "that ran", "that did not run", "problems"};
   PageRoom room;
   const std::array<PageData, 1> data = {
-      {{"coverage", [&](OutputFile& file) { return file.write(coverage_data(functions, room)); }}}};
+      {{"coverage",
+        [&](OutputFile& file) { return file.write(coverage_data(functions, sources, room)); }}}};
   const std::array<PageTab, 1> tabs = {{{"coverage", "coverage", "Coverage", "coverage"}}};
   return write_page(head, data, tabs, room, out);
 }

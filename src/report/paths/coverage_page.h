@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/problem.h"
 #include "output/output_file.h"
+#include "report/paths/source_lines.h"
 
 namespace telltale {
 
@@ -14,6 +15,6 @@ namespace telltale {
 // file's.
 Result<void> write_coverage_page(const std::vector<FunctionCoverage>& functions,
                                  const std::string& name, const ProblemLog& problems,
-                                 OutputFile& out);
+                                 SourceLines& sources, OutputFile& out);
 
 }  // namespace telltale

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/counted.h"
+#include "base/plain_path.h"
 #include "model/function_names.h"
 #include "output/escape.h"
 #include "output/flame/page_text.h"
@@ -115,8 +116,7 @@ void write_shares(const std::vector<FunctionCoverage>& functions, BlockWriter& o
                         counted(all, "block"), share(Ran::yes), share(Ran::no), share(Ran::maybe)));
 }
 
-void write_source(const FileLines& files, BlockWriter& out) {
-  SourceLines sources;
+void write_source(const FileLines& files, SourceLines& sources, BlockWriter& out) {
   for (const auto& [file, lines] : files) {
     out.write(fmt::format("\n{}\n", visible(file)));
     uint32_t expected = lines.begin()->first;
@@ -138,19 +138,7 @@ struct KnownFile {
   std::map<uint32_t, Ran> lines;
 };
 
-// Without parts ".": clang names the header of #include "h.h" "/src/./h.h", and viewers compare
-// names with those of a repository. ".." stays, because it may follow a link.
-std::string plain_path(std::string_view path) {
-  std::string plain = path.starts_with('/') ? "/" : "";
-  for (const auto part : std::views::split(path, '/')) {
-    const std::string_view name(part);
-    if (name.empty() || name == ".") continue;
-    if (!plain.empty() && !plain.ends_with('/')) plain += '/';
-    plain += name;
-  }
-  return plain;
-}
-
+// Names are plain, since viewers compare them with those of a repository.
 std::map<std::string, KnownFile> known_files(const std::vector<FunctionCoverage>& functions) {
   std::map<std::string, KnownFile> files;
   for (const FunctionCoverage& function : functions) {
@@ -248,12 +236,16 @@ std::vector<FunctionCoverage> choose_coverage(std::vector<FunctionCoverage> func
   return functions;
 }
 
+void ask_for_sources(const std::vector<FunctionCoverage>& functions, SourceLines& sources) {
+  for (const auto& [file, lines] : lines_by_file(functions)) sources.complaint(file, "");
+}
+
 Result<void> write_coverage_text(const std::vector<FunctionCoverage>& functions, bool with_lines,
-                                 const ByteSink& sink) {
+                                 SourceLines& sources, const ByteSink& sink) {
   BlockWriter out(sink);
   text_table(functions).write_text(out);
   write_shares(functions, out);
-  if (with_lines) write_source(lines_by_file(functions), out);
+  if (with_lines) write_source(lines_by_file(functions), sources, out);
   return out.finish();
 }
 

@@ -9,6 +9,7 @@
 #include "base/problem.h"
 #include "bytes/block_writer.h"
 #include "model/call_filter.h"
+#include "report/paths/source_lines.h"
 
 namespace telltale {
 
@@ -16,12 +17,15 @@ namespace telltale {
 std::vector<FunctionCoverage> choose_coverage(std::vector<FunctionCoverage> functions,
                                               const CallFilter& filter);
 
+// Asks `sources` for all files that the functions have lines of.
+void ask_for_sources(const std::vector<FunctionCoverage>& functions, SourceLines& sources);
+
 // Each writes what of the functions ran. Errors: the sink's.
 
 // For people: a line for each function, and with `with_lines` the lines of each source file, marked
 // "+" (ran), "-" (did not) or "?".
 Result<void> write_coverage_text(const std::vector<FunctionCoverage>& functions, bool with_lines,
-                                 const ByteSink& sink);
+                                 SourceLines& sources, const ByteSink& sink);
 // A row for each line.
 Result<void> write_coverage_csv(const std::vector<FunctionCoverage>& functions,
                                 const ByteSink& sink);

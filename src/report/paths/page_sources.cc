@@ -37,7 +37,10 @@ void PageSources::write(JsonWriter& json, PageRoom& room) {
       for (uint32_t line = first; line <= last; ++line)
         json.value(room.source_line(lines_.line(source.file, source.directory, line)));
     }
-    json.end_array().end_object();
+    json.end_array();
+    const std::string_view complaint = lines_.complaint(source.file, source.directory);
+    if (!complaint.empty()) json.member("changed", complaint);
+    json.end_object();
   }
   json.end_array();
 }

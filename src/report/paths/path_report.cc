@@ -49,7 +49,8 @@ constexpr std::string_view kUnreliable =
 
 class TextWriter {
  public:
-  explicit TextWriter(const PathsView& view) : view_(view), names_(view.names) {}
+  TextWriter(const PathsView& view, SourceLines& sources)
+      : view_(view), names_(view.names), sources_(sources) {}
 
   std::string write(const std::vector<ThreadPaths>& threads, const std::string& why_stopped) {
     if (!why_stopped.empty()) print("stopped by {}\n", why_stopped);
@@ -225,7 +226,7 @@ class TextWriter {
   ViewedNames names_;
   bool left_out_ = false;  // lines of system headers
   std::string out_;
-  SourceLines sources_;
+  SourceLines& sources_;
 };
 
 void write_blocks(ObjectWriter& object, const PathGraph& graph, std::span<const uint32_t> blocks) {
@@ -365,9 +366,27 @@ std::vector<ThreadPaths> choose_paths(std::vector<ThreadPaths> threads, const Ca
   return threads;
 }
 
+void ask_for_sources(const std::vector<ThreadPaths>& threads, SourceLines& sources) {
+  for (const ThreadPaths& thread : threads) {
+    for (const FramePaths& frame : thread.frames) {
+      const auto of_lines = lines_ran(frame);
+      if (!frame.decoded.empty() || !of_lines.empty())
+        sources.complaint(frame.file, frame.directory);
+      for (const Decoded& decoded : frame.decoded) {
+        for (const PathGraph::Scope& scope : decoded.graph->scopes)
+          sources.complaint(scope.file, frame.directory);
+      }
+      for (const auto& [place, ran] : of_lines) sources.complaint(place.first, frame.directory);
+    }
+    if (thread.slice == nullptr) continue;
+    for (const ProgramSlice::Line& line : thread.slice->lines)
+      sources.complaint(line.file, directory_of_slice(thread, line));
+  }
+}
+
 std::string paths_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
-                       const PathsView& view) {
-  return TextWriter(view).write(threads, why_stopped);
+                       const PathsView& view, SourceLines& sources) {
+  return TextWriter(view, sources).write(threads, why_stopped);
 }
 
 std::string paths_document(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,

@@ -40,8 +40,8 @@ using SourceLinesRan = std::map<std::pair<size_t, uint32_t>, Ran>;
 
 class StepsWriter {
  public:
-  StepsWriter(PageRoom& room, const PathsView& view)
-      : room_(room), view_(view), names_(view.names) {}
+  StepsWriter(PageRoom& room, const PathsView& view, SourceLines& sources)
+      : room_(room), view_(view), names_(view.names), sources_(sources) {}
 
   std::string text(const std::vector<ThreadPaths>& threads) {
     size_t frames = 0;
@@ -268,7 +268,7 @@ class StepsWriter {
 
 Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std::string& name,
                               const std::string& why_stopped, const PathsView& view,
-                              const ProblemLog& problems, OutputFile& out) {
+                              const ProblemLog& problems, SourceLines& sources, OutputFile& out) {
   PageHead head;
   head.title = "What ran before the end";
   size_t frames = 0;
@@ -292,9 +292,10 @@ Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std
     head.facts.emplace_back("problems", fmt::format("{}", problems.count()));
   head.summary = {"stopped by", "threads", "problems"};
   PageRoom room;
-  const std::array<PageData, 1> data = {
-      {{"steps",
-        [&](OutputFile& file) { return file.write(StepsWriter(room, view).text(threads)); }}}};
+  const std::array<PageData, 1> data = {{{"steps", [&](OutputFile& file) {
+                                            return file.write(
+                                                StepsWriter(room, view, sources).text(threads));
+                                          }}}};
   const std::array<PageTab, 1> tabs = {{{"paths", "steps", "Paths", "steps"}}};
   return write_page(head, data, tabs, room, out);
 }

@@ -8,6 +8,7 @@
 #include "import/stack_paths.h"
 #include "output/output_file.h"
 #include "report/paths/paths_view.h"
+#include "report/paths/source_lines.h"
 
 namespace telltale {
 
@@ -15,6 +16,6 @@ namespace telltale {
 // its lines ran, to be stepped through. Errors: the file's.
 Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std::string& name,
                               const std::string& why_stopped, const PathsView& view,
-                              const ProblemLog& problems, OutputFile& out);
+                              const ProblemLog& problems, SourceLines& sources, OutputFile& out);
 
 }  // namespace telltale

@@ -107,7 +107,7 @@ std::string size_of_slice(const ProgramSlice& slice) {
 }
 
 std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
-                       NameStyle names, size_t limit) {
+                       NameStyle names, size_t limit, SourceLines& sources) {
   std::string out;
   if (!why_stopped.empty()) append_format(out, "stopped by {}\n", why_stopped);
   const ThreadPaths* const thread = sliced(threads);
@@ -119,7 +119,6 @@ std::string slice_text(const std::vector<ThreadPaths>& threads, const std::strin
     append_format(out, "no slice: {}\n", slice.missing);
     return out;
   }
-  SourceLines sources;
   ViewedNames viewed(names);
   const size_t shown = limit == 0 ? slice.lines.size() : std::min(limit, slice.lines.size());
   for (const ProgramSlice::Line& line : slice.lines | std::views::take(shown)) {

@@ -8,6 +8,7 @@
 #include "import/stack_paths.h"
 #include "model/name_style.h"
 #include "output/table/object_writer.h"
+#include "report/paths/source_lines.h"
 
 namespace telltale {
 
@@ -24,7 +25,7 @@ std::string directory_of_slice(const ThreadPaths& thread, const ProgramSlice::Li
 // For people: the slice of the first thread that has one, with the text of its lines where the
 // file is here. At most `limit` lines, the nearest; 0: all. What is left out is counted.
 std::string slice_text(const std::vector<ThreadPaths>& threads, const std::string& why_stopped,
-                       NameStyle names, size_t limit);
+                       NameStyle names, size_t limit, SourceLines& sources);
 
 // The member `slice` of a thread in the document `paths`.
 void write_slice(ObjectWriter& thread, const ProgramSlice& slice);

@@ -30,7 +30,11 @@ export function Source({data, name, line, onLine}: {data: SourceData; name: stri
       <code>{data.lines[i]}</code>{mark?.text && <span class="note">{mark.text}</span>}
     </div>);
   }
-  return <div class="source" ref={scroller} tabIndex={0} role="list" aria-label={name}>
+  const lines = <div class="source" ref={scroller} tabIndex={0} role="list" aria-label={name}>
     <div style={{height: `${data.lines.length * kLine}px`}}>{shown}</div>
+  </div>;
+  return <div class="source-part">
+    {data.changed && <p class="changed" role="note">{name.slice(name.lastIndexOf('/') + 1)}: {data.changed}</p>}
+    {lines}
   </div>;
 }

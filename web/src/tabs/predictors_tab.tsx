@@ -62,7 +62,7 @@ function sourceAround(data: PredictorsData, row: Predictor): SourceData | null {
   if (!source || row.line < source.first || row.line >= source.first + source.lines.length) return null;
   const sites = source.sites.map(line => ({line: line.line, text: noteOf(line), value: 0}));
   const marks = data.rows.filter(other => other.file === row.file).map(other => ({line: other.line, text: `#${other.rank} ${other.predicate}`, value: other.importance}));
-  return {file: source.file, first: source.first, lines: source.lines, marks: [...sites, ...marks]};
+  return {file: source.file, first: source.first, lines: source.lines, changed: source.changed, marks: [...sites, ...marks]};
 }
 
 function PredictorDetails({data, row}: {data: PredictorsData; row: Predictor}) {
