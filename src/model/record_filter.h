@@ -43,6 +43,8 @@ class RecordFilter {
   [[nodiscard]] const Clock& clock() const { return clock_; }  // of all times passed to the filter
   [[nodiscard]] const CallFilter& call_filter() const { return filter_; }
   [[nodiscard]] Ticks first_time() const { return first_time_; }
+  // Whether calls are selected by their depth: then the order of records matters.
+  [[nodiscard]] bool by_depth() const { return by_depth_; }
 
   // For files that name functions by address, or whose ids are not the recording's: maps what is in
   // the file being read to the recording's function id. Set by the owner of the recording; empty:

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -46,9 +45,8 @@ Result<std::unique_ptr<const Recording>> open(std::vector<InputFile> files,
 }
 
 Result<FileCheck> check(const InputFile& file, const OpenOptions&, RecordFilter* chosen) {
-  std::optional<XrayRecordSelector> selector = xray_selector(file, chosen);
   const Result<xray::Verdict> verdict =
-      xray::verify_trace(file.bytes(), selector ? &*selector : nullptr);
+      xray::verify_trace(file.bytes(), xray_selector(file, chosen).get());
   if (!verdict) return std::unexpected(verdict.error());
   const bool fdr = verdict->header.type == xray::LogType::fdr;
   FileCheck checked;

@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "formats/xray/convert.h"
+#include "formats/xray/fdr_frames.h"
 #include "formats/xray/records.h"
 #include "import/recording.h"
 #include "import/timed_calls.h"
+#include "import/xray/ordered_selector.h"
+#include "import/xray/xray_record_selector.h"
 #include "import/xray/xray_recording.h"
 #include "import/xray/xray_side_record.h"
 #include "output/dump/xray_dump.h"
@@ -17,20 +21,23 @@
 namespace telltale {
 
 // A recording of files with different frequencies has times in nanoseconds.
-std::optional<XrayRecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen) {
-  if (chosen == nullptr) return std::nullopt;
+std::unique_ptr<xray::RecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen) {
+  if (chosen == nullptr) return nullptr;
   const Result<xray::FileHeader> header = xray::read_file_header(file.bytes());
-  if (!header || is_same_counter(header->cycle_frequency, chosen->clock().ticks_per_second))
-    return std::optional<XrayRecordSelector>(std::in_place, *chosen, std::nullopt);
-  const Clock own{.name = "TSC", .ticks_per_second = header->cycle_frequency};
-  return std::optional<XrayRecordSelector>(std::in_place, *chosen, own);
+  std::optional<Clock> own;
+  if (header && !is_same_counter(header->cycle_frequency, chosen->clock().ticks_per_second))
+    own = Clock{.name = "TSC", .ticks_per_second = header->cycle_frequency};
+  auto selector = std::make_unique<XrayRecordSelector>(*chosen, own);
+  if (!header || header->type != xray::LogType::fdr || !chosen->by_depth()) return selector;
+  const xray::FdrFrames frames = xray::frame_fdr_file(file.bytes(), *header, file.name());
+  if (!has_unordered_buffers(frames)) return selector;
+  return std::make_unique<OrderedSelector>(file.bytes(), *header, frames, *selector);
 }
 
 Result<void> dump_xray(const InputFile& file, DumpStyle style, const ByteSink& sink,
                        ProblemLog& problems, RecordFilter* chosen) {
-  std::optional<XrayRecordSelector> selector = xray_selector(file, chosen);
   return xray::dump_trace(file.bytes(), file.name(), style, sink, problems,
-                          selector ? &*selector : nullptr);
+                          xray_selector(file, chosen).get());
 }
 
 Result<RecordLosses> convert_xray(const FormatDescriptor& format, const InputFile& file,

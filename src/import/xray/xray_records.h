@@ -2,16 +2,16 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <string_view>
 
 #include "base/error.h"
 #include "base/problem.h"
 #include "bytes/block_writer.h"
 #include "bytes/input_file.h"
+#include "formats/xray/record_selector.h"
 #include "import/convert_target.h"
 #include "import/format_descriptor.h"
-#include "import/xray/xray_record_selector.h"
 #include "model/record_filter.h"
 #include "output/dump/dump_output.h"
 
@@ -32,8 +32,9 @@ inline constexpr auto kXrayTargets = std::to_array<ConvertTarget>({
     {{kXrayYamlTarget, ".yaml .yml", "what llvm-xray convert -f yaml writes"}},
 });
 
-// Selects the records of a file; none if all are selected.
-std::optional<XrayRecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen);
+// Selects the records of a file, for readers that go through it in its order; null if all are
+// selected.
+std::unique_ptr<xray::RecordSelector> xray_selector(const InputFile& file, RecordFilter* chosen);
 
 // As FormatDescriptor::dump.
 Result<void> dump_xray(const InputFile& file, DumpStyle style, const ByteSink& sink,

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -41,7 +40,7 @@ Result<std::unique_ptr<const Recording>> open_yaml(std::vector<InputFile> files,
 
 // The text has no separate grammar: it is valid if it can be read.
 Result<FileCheck> check_yaml(const InputFile& file, const OpenOptions&, RecordFilter* chosen) {
-  std::optional<XrayRecordSelector> selector = xray_selector(file, chosen);
+  const std::unique_ptr<xray::RecordSelector> selector = xray_selector(file, chosen);
   FileCheck checked;
   checked.damage.merge(file.problems());
   const Result<xray::YamlTrace> trace =
