@@ -26,6 +26,32 @@ bool is_between(std::uint64_t at, std::uint64_t to, unsigned depth, std::size_t&
   return is_found;
 }
 
+// In the order in which they were found.
+using Reached = llvm::SmallVector<std::uint64_t, 16>;
+
+// `from`, and the pieces that it leads to without passing `to`, as far as `is_passed(piece)`.
+template <typename IsPassed>
+Reached reach(std::uint64_t from, std::uint64_t to, IsPassed is_passed) {
+  constexpr std::size_t kMostPieces = 64;
+  Reached reached{from};
+  for (std::size_t i = 0; i < reached.size() && reached.size() < kMostPieces; ++i) {
+    for (const std::uint64_t next : pieces()[reached[i]].next) {
+      if (next != kNoPiece && next != to && !llvm::is_contained(reached, next) && is_passed(next))
+        reached.push_back(next);
+    }
+  }
+  return reached;
+}
+
+// Whether some of these pieces lead from the piece back to it.
+bool is_in_loop(std::uint64_t piece, const Reached& through) {
+  const Reached after =
+      reach(piece, kNoPiece, [&](std::uint64_t next) { return llvm::is_contained(through, next); });
+  return llvm::any_of(after, [&](std::uint64_t number) {
+    return llvm::is_contained(pieces()[number].next, piece);
+  });
+}
+
 }  // namespace
 
 void LostPieces::add_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const {
@@ -39,15 +65,12 @@ void LostPieces::add_between(std::uint64_t from, std::uint64_t to, Numbers& lost
 
 // The same of removable pieces, on ways of any length.
 void LostPieces::add_removable_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const {
-  constexpr std::size_t kMostPieces = 64;
-  llvm::SmallVector<std::uint64_t, 16> reached{from};  // in the order in which they were found
-  for (std::size_t i = 0; i < reached.size() && reached.size() < kMostPieces; ++i) {
-    for (const std::uint64_t next : pieces()[reached[i]].next) {
-      if (next != kNoPiece && next != to && is_removable(pieces()[next]) &&
-          !llvm::is_contained(reached, next))
-        reached.push_back(next);
-    }
-  }
+  const Reached loops =
+      reach(from, to, [&](std::uint64_t number) { return may_be_one_of_a_loop(pieces()[number]); });
+  const Reached reached = reach(from, to, [&](std::uint64_t number) {
+    return is_removable(pieces()[number]) ||
+           (llvm::is_contained(loops, number) && is_in_loop(number, loops));
+  });
   // Those that lead to the end.
   Numbers leading;
   if (to != kNoPiece) leading.insert(to);
@@ -116,7 +139,8 @@ void LostPieces::add_loop(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> aft
 // Whether removable pieces lead from one to the head of the loop; adds those that do.
 bool LostPieces::repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps, Numbers& seen,
                          Numbers& in_loop) const {
-  if (at == kNoPiece || !is_removable(pieces()[at]) || !seen.insert(at).second || steps == 0)
+  if (at == kNoPiece || !may_be_one_of_a_loop(pieces()[at]) || !seen.insert(at).second ||
+      steps == 0)
     return at != kNoPiece && in_loop.contains(at);
   --steps;
   bool found = false;
@@ -131,9 +155,13 @@ bool LostPieces::is_removable(const Piece& piece) const {
   const auto is_used = [](const llvm::WeakVH& variable) {
     return variable != nullptr && !variable->use_empty();
   };
-  if (piece.has_effects || (piece.writes_by_pointer && !gets_memory_) ||
-      llvm::any_of(piece.written, is_used))
-    return false;
+  return may_be_one_of_a_loop(piece) && !piece.writes_elsewhere &&
+         (!piece.writes_by_pointer || gets_memory_) && llvm::none_of(piece.written, is_used);
+}
+
+// The same in a loop, of which what it writes may be left: the last value, after the loop.
+bool LostPieces::may_be_one_of_a_loop(const Piece& piece) const {
+  if (piece.has_effects) return false;
   if (!piece.ends_with_call) return true;
   return piece.callee == nullptr ? !piece.call_has_effects : is_removable(*piece.callee);
 }

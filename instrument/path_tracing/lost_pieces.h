@@ -42,6 +42,7 @@ class LostPieces {
   static constexpr unsigned kMostCalls = 4;
 
   [[nodiscard]] bool is_removable(const Piece& piece) const;
+  [[nodiscard]] bool may_be_one_of_a_loop(const Piece& piece) const;
   [[nodiscard]] const llvm::Function* function_left(const llvm::DISubprogram& function) const;
   [[nodiscard]] bool has_removable_pieces(const llvm::DISubprogram* function, unsigned depth) const;
   void add_sides(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;

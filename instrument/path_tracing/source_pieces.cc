@@ -32,16 +32,16 @@ llvm::Value* written_variable(const llvm::Instruction& instruction) {
 void note_effects(const llvm::Instruction& instruction, Piece& piece) {
   if (as_call(instruction) != nullptr || is_only_a_note(instruction)) return;
   llvm::Value* const variable = written_variable(instruction);
-  if (llvm::isa_and_nonnull<llvm::AllocaInst>(variable)) return;
-  if (llvm::isa_and_nonnull<llvm::LoadInst, llvm::CallBase>(variable)) {
-    piece.writes_by_pointer = true;
-    return;
-  }
-  auto* const global = llvm::dyn_cast_or_null<llvm::GlobalVariable>(variable);
-  if (global != nullptr && global->hasLocalLinkage()) {
-    if (!llvm::is_contained(piece.written, global)) piece.written.emplace_back(global);
-  } else {
+  if (variable == nullptr)
     piece.has_effects = piece.has_effects || instruction.mayHaveSideEffects();
+  if (variable == nullptr || llvm::isa<llvm::AllocaInst>(variable)) return;
+  auto* const global = llvm::dyn_cast<llvm::GlobalVariable>(variable);
+  if (llvm::isa<llvm::LoadInst, llvm::CallBase>(variable)) {
+    piece.writes_by_pointer = true;
+  } else if (global == nullptr || !global->hasLocalLinkage()) {
+    piece.writes_elsewhere = true;
+  } else if (!llvm::is_contained(piece.written, global)) {
+    piece.written.emplace_back(global);
   }
 }
 

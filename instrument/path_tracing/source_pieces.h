@@ -27,15 +27,15 @@ struct Piece {
   // What runs next; `kNoPiece`: the function ends, or may.
   llvm::SmallVector<std::uint64_t, 2> next = {};
   bool is_first = false;  // of its function
-  // Whether anything but the next three and local variables shows that it ran. The call at its end
-  // apart.
+  // Whether anything but what it writes shows that it ran. The call at its end apart.
   bool has_effects = false;
-  // Optimisation removes what writes to memory that a function gets and gives back, or never uses.
-  bool writes_by_pointer = false;
-  bool function_gets_memory = false;
-  // Variables of this module alone, while it has them: optimisation removes what writes to them if
-  // nothing reads them.
+  // Where it writes, local variables apart, if it is an ordinary store. Optimisation removes what
+  // nothing reads: of variables of this module alone, while it has them (`written`), and of memory
+  // that a function gets and gives back.
   llvm::SmallVector<llvm::WeakVH, 1> written = {};
+  bool writes_by_pointer = false;
+  bool writes_elsewhere = false;
+  bool function_gets_memory = false;
   bool ends_with_call = false;
   bool call_has_effects = false;                 // as far as the call itself tells
   const llvm::DISubprogram* callee = nullptr;    // of this module; null: another, or unknown
