@@ -262,6 +262,8 @@ std::optional<std::string> read_schema(TraceOptions& options) {
     if (schema.name == options.schema_file)
       return parse_schema(schema.text, options.schema_file, options);
   }
+  if (options.schema_file.starts_with('-'))
+    return "--trace needs a schema file: --trace=pt.schema traces all functions";
   return "--trace: cannot read the schema file " + options.schema_file +
          "; without a file of that name, pt.schema traces all functions";
 }

@@ -182,6 +182,9 @@ TEST(TraceSchema, AFileThatCannotBeReadIsAnError) {
   EXPECT_EQ(read_schema(options),
             "--trace: cannot read the schema file /nowhere/x.schema; without a file of that name, "
             "pt.schema traces all functions");
+  options.schema_file = "-g";
+  EXPECT_EQ(read_schema(options),
+            "--trace needs a schema file: --trace=pt.schema traces all functions");
   options.schema_file = "pt.schema";
   EXPECT_EQ(read_schema(options), std::nullopt);
   EXPECT_EQ(options.rule_for("anything")->variants, std::vector<MechanismSet>{kTracePaths});

@@ -166,9 +166,9 @@ Parts sort_out(const std::vector<std::string>& given) {
   for (const std::string& word : instrument::trace_options_of_environment())
     take_trace_word(word, parts);
   for (std::size_t i = 0; i < given.size() && !parts.error; ++i) {
-    if (instrument::takes_next_word(given[i]) && i + 1 < given.size()) {
-      const std::string& option = given[i];
-      take_trace_word(option + "=" + given[++i], parts);
+    if (instrument::takes_next_word(given[i])) {
+      const std::string option = given[i] + "=";
+      take_trace_word(i + 1 < given.size() ? option + given[++i] : option, parts);
     } else if (is_one_of(kTakesNext, given[i]) && i + 1 < given.size()) {
       parts.clang.push_back(given[i]);
       parts.clang.push_back(given[++i]);

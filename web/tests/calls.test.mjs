@@ -46,6 +46,14 @@ test('a function\'s row shows its numbers, callers and callees, and leads to the
   assert.equal(await textOf(page, '.details h2'), 'main');
 }));
 
+test('a tab that its key shows takes the keys of its table', () => withPage({payload: smallPage()}, async page => {
+  await press(page, '2', 'ArrowDown');
+  assert.equal((await hashOf(page)).tab, 'functions');
+  assert.equal(await textOf(page, '.details h2'), (await rows(page))[0].split(' ').pop());
+  await press(page, '1', 'ArrowRight');
+  assert.equal((await hashOf(page)).tab, undefined);
+}));
+
 // r calls itself through s; nested time counts once.
 function recursive() {
   return callsPage(new CallsBuilder().tree('all', [['a', 5, [['r', 10, [['s', 20, [['r', 40]]], ['leaf', 1]]]]], ['b', 7, [['r', 100, [['leaf', 3]]]]]]).data());

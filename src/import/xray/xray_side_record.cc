@@ -290,6 +290,8 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
                                       : record.ended ? "the process ended by exit"
                                       : record.end == xray::SideRecord::End::signal
                                           ? "the process was ended by a signal"
+                                      : record.end == xray::SideRecord::End::exit
+                                          ? "the process ended without its exit handlers"
                                           : "the process had not ended, or did not end by exit"));
   properties.emplace_back("started", start_words(record));
   if (std::string ended = end_words(record); !ended.empty())

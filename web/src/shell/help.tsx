@@ -7,6 +7,7 @@ const kKeys: [group: string, keys: [string, string][]][] = [
   ['Flame graph', [['click, tap, Enter', 'zoom to a box'], ['wheel, pinch, + \u2212', 'zoom'], ['drag', 'move'], ['Shift wheel', 'scroll rows'], ['arrows', 'select a box'],
     ['Backspace', 'zoom out to the caller'], ['Home', 'everything'], ['n N', 'next, previous match'], ['i', 'turn over'], ['s', 'callers and callees'], ['c C', 'copy name, stack']]],
   ['Paths', [['\u2192 \u2190', 'next, previous step'], [', .', 'previous, next path'], ['Home, End', 'first, last step'], ['u d', 'caller, callee on the stack'], ['s', 'slice: lines that may have made it stop']]],
+  ['Order', [['\u2193 \u2191', 'next, previous call'], ['. ,', 'next, previous difference'], ['Home, End', 'first, last call']]],
   ['Tables', [['arrows, Page, Home, End', 'select a row'], ['Enter', 'callers and callees'], ['click on a head', 'sort']]],
 ];
 

@@ -82,12 +82,17 @@ export function Shell({payload}: {payload: Payload}) {
   const pattern = useMemo(() => (text === '' ? null : patternOf(text)), [text]);
   const search = useMemo(() => ({text, pattern, found: setTold}), [text, pattern]);
   const show = (id: string): void => address.go({tab: id === tabs[0].id ? null : id});
+  // By its key: the keys of its main part work at once.
+  const go = (id: string): void => {
+    show(id);
+    setTimeout(() => document.querySelector<HTMLElement>('.flame, .table, .source')?.focus({preventScroll: true}));
+  };
   const openTab = (kind: string, changes: Changes): void => {
     const tab = tabs.find(tab => tab.kind === kind && tab.data === shown.data);
     if (tab) address.go({...changes, tab: tab.id === tabs[0].id ? null : tab.id});
   };
   setShellKeys({'/': () => document.getElementById('search')!.focus(), '?': () => setHelp(!help), t: () => document.querySelector<HTMLElement>('[aria-label^="Theme"]')!.click(),
-                ...Object.fromEntries(tabs.map((tab, i) => [String(i + 1), () => show(tab.id)]))});
+                ...Object.fromEntries(tabs.map((tab, i) => [String(i + 1), () => go(tab.id)]))});
   // Before the tab's own effects, which say what it found.
   useLayoutEffect(() => setTold(''), [shown.id]);
   useEffect(() => { document.title = payload.title; }, [payload]);
