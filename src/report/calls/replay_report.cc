@@ -39,7 +39,7 @@ constexpr std::array kSteps = {
     kTid,
     ns("time_ns", "When, since the start of the recording; of already_open: when it began.")
         .or_null(),
-    number_id("depth", "Number of calls around it."),
+    number_id("depth", "Number of calls around it that the options select."),
     number_id("call", "The call's number in its thread, from 1.").or_null(),
     text("function", "Name of the function; #17 if only its id is known.").or_null(),
     ns("duration_ns", "Of leave: time since the call's enter.").or_null(),
@@ -53,7 +53,7 @@ constexpr std::array kOpen = {
     kPid,
     kTid,
     text("thread_name", "Name of the thread.").or_null(),
-    number_id("depth", "Number of calls around it."),
+    number_id("depth", "Number of calls around it that the options select."),
     number_id("call", "The call's number in its thread, from 1."),
     text("function", "Name of the function; #17 if only its id is known."),
     ns("since_ns", "When the call began, since the start of the recording."),

@@ -30,7 +30,7 @@ constexpr std::array kEdits = {
     text("kind",
          "same, changed (what is inside differs: the next rows, one deeper), removed, added, moved "
          "(from here in A) or arrived (here in B)."),
-    number_id("depth", "Number of calls around it."),
+    number_id("depth", "Number of calls around it that the options select."),
     count("count", "Calls of this level, one after the other."),
     count("calls", "These, and all inside them; of changed: 1."),
     number_id("call_a", "Number of the first in its thread of A, as for replay --call.").or_null(),
