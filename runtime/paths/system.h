@@ -9,13 +9,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../descriptors/open_file.h"
+
 namespace telltale::paths {
 
 // A file descriptor; -1 if it could not be opened.
 class File {
  public:
-  File(const char* path, int flags, int mode = 0)
-      : file_(static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode))) {}
+  File(const char* path, int flags, unsigned mode = 0)
+      : file_(descriptors::open_file(path, flags, mode)) {}
   File(const File&) = delete;
   File& operator=(const File&) = delete;
   ~File() {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "../descriptors/open_file.h"
 #include "abi.h"
 #include "formats/sampler/wire.h"
 #include "leader.h"
@@ -19,7 +20,7 @@ constexpr int32_t kNever = 0x7fffffff;
 uint64_t random_seed() {
   uint64_t seed = 0;
   const int kept = errno;
-  const int file = ::open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+  const int file = descriptors::open_file("/dev/urandom", O_RDONLY);
   if (file >= 0) {
     if (::read(file, &seed, sizeof(seed)) < 0) seed = static_cast<uint64_t>(::getpid());
     ::close(file);

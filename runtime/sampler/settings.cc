@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../descriptors/open_file.h"
 #include "abi.h"
 #include "floating_point.h"
 #include "formats/sampler/sampling_wish.h"
@@ -25,7 +26,7 @@ int state = 0;  // 0: not read, 1: being read, 2: read
 bool may_spool = true;
 
 const int32_t* map_countdowns(const char* path) {
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+  const int file = descriptors::open_file(path, O_RDONLY);
   struct stat facts = {};
   if (file < 0 || ::fstat(file, &facts) != 0 ||
       facts.st_size < static_cast<off_t>(kCountdowns * sizeof(int32_t))) {

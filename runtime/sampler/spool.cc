@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
+#include "../descriptors/open_file.h"
 #include "formats/sampler/wire.h"
 
 namespace telltale::sampler {
@@ -63,7 +64,7 @@ int note_build(struct dl_phdr_info* module, size_t, void*) {
 
 // Reads at most `bytes` of a file; returns how many, or -1 and errno.
 ssize_t read_small(const char* path, char* text, size_t bytes) {
-  const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  const int file = descriptors::open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (file < 0) return -1;
   size_t used = 0;
   ssize_t got = 1;
@@ -97,7 +98,7 @@ Consent ask_file() {
 
 // opendir(3) would allocate while the program starts.
 bool has_room(const char* path) {
-  const int folder = ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const int folder = descriptors::open_file(path, O_RDONLY | O_DIRECTORY);
   if (folder < 0) return false;
   size_t files = 0;
   alignas(8) char entries[4096];

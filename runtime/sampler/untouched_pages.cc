@@ -4,6 +4,8 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "../descriptors/open_file.h"
+
 namespace telltale::sampler {
 
 UntouchedPages::~UntouchedPages() {
@@ -12,7 +14,7 @@ UntouchedPages::~UntouchedPages() {
 
 void UntouchedPages::open() {
   page_bits_ = __builtin_ctzl(static_cast<unsigned long>(::sysconf(_SC_PAGESIZE)));
-  file_ = ::open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+  file_ = descriptors::open_file("/proc/self/pagemap", O_RDONLY);
   // Emulators show the pages of their own process. This object has been touched.
   if (file_ >= 0 && is_untouched(reinterpret_cast<uintptr_t>(this) >> page_bits_)) {
     ::close(file_);

@@ -9,6 +9,8 @@
 
 #include <cstring>
 
+#include "../descriptors/above_standard.h"
+
 namespace telltale::st {
 namespace {
 
@@ -58,7 +60,8 @@ void take_memory() {
 }
 
 int open_file(const char* path, int flags, unsigned mode) {
-  return static_cast<int>(call(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC | O_NOCTTY, mode));
+  const auto kernel = [](long number, auto... arguments) { return call(number, arguments...); };
+  return static_cast<int>(descriptors::open_above_standard(kernel, path, flags | O_NOCTTY, mode));
 }
 
 void close_file(int file) { call(SYS_close, file); }

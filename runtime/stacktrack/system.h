@@ -36,7 +36,7 @@ class KeepErrno {
   const int errno_;
 };
 
-// Always close-on-exec.
+// Always close-on-exec, and never a standard descriptor.
 int open_file(const char* path, int flags, unsigned mode = 0);
 void close_file(int file);
 // Writes all of it, unless there is an error.

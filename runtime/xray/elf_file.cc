@@ -15,7 +15,7 @@ extern "C" __attribute__((weak)) char* __cxa_demangle(const char* name, char* bu
 namespace telltale::recorder {
 
 ElfFile::ElfFile(const char* path) {
-  const long file = sys::call(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  const long file = sys::open(path, O_RDONLY);
   if (sys::failed(file)) return;
   struct stat status{};
   sys::call(SYS_fstat, file, &status);

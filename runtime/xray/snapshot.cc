@@ -20,8 +20,7 @@ int last = 0;  // the process crashes: no other snapshot starts
 class Output {
  public:
   explicit Output(const char* path)
-      : descriptor_(sys::call(SYS_openat, AT_FDCWD, path,
-                              O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
+      : descriptor_(sys::open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600)) {}
   ~Output() {
     if (is_open()) sys::call(SYS_close, descriptor_);
   }

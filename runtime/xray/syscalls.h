@@ -15,6 +15,8 @@
 
 #include <cstddef>
 
+#include "../descriptors/above_standard.h"
+
 namespace telltale::recorder::sys {
 
 inline long call6(long number, long a, long b, long c, long d, long e, long f) {
@@ -46,6 +48,12 @@ long call(long number, Arguments... arguments) {
 
 constexpr long kMostError = -4095;
 inline bool failed(long result) { return result < 0 && result >= kMostError; }
+
+// Always close-on-exec, and never a standard descriptor.
+inline long open(const char* path, int flags, unsigned mode = 0) {
+  const auto kernel = [](long number, auto... arguments) { return call(number, arguments...); };
+  return descriptors::open_above_standard(kernel, path, flags, mode);
+}
 
 inline void* map(void* at, size_t bytes, int protection, int flags, int file, long offset) {
   const long result = call(SYS_mmap, at, bytes, protection, flags, file, offset);

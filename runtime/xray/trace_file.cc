@@ -46,8 +46,7 @@ int high_descriptor(int descriptor) {
 }  // namespace
 
 bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes) {
-  const long opened = sys::call(SYS_openat, AT_FDCWD, path,
-                                O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const long opened = sys::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
   if (sys::failed(opened)) return false;
   descriptor_ = high_descriptor(static_cast<int>(opened));
   path_.clear();
@@ -108,8 +107,7 @@ class MappedFile::Use {
 };
 
 int MappedFile::open_again() const {
-  const long opened =
-      sys::call(SYS_openat, AT_FDCWD, path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0);
+  const long opened = sys::open(path_.c_str(), O_RDWR | O_NOFOLLOW);
   if (sys::failed(opened)) return -1;
   if (is_ours(static_cast<int>(opened))) return static_cast<int>(opened);
   sys::call(SYS_close, static_cast<int>(opened));

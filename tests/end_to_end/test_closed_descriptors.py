@@ -1,4 +1,5 @@
-"""Standard output and error that are closed or cannot be written: no file gets their descriptor, and statuses are as usual."""
+"""Standard output and error that are closed or cannot be written: no file of telltale's or of a recorder's gets their
+descriptor, and statuses are as usual."""
 import os
 import pathlib
 import shutil
@@ -6,8 +7,13 @@ import subprocess
 import tempfile
 import unittest
 
+from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run
+
 TELLTALE = os.environ["TELLTALE"]
-RECORDING = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "examples/orders/orders.yaml"
+RECORDING = SOURCE_DIR / "examples/orders/orders.yaml"
+PRINTS = SOURCE_DIR / "tests/programs/recorders/prints.cc"
+PRINTED = b"line of the log"
+CLOSED = (">&-", "2>&-", "<&- >&- 2>&-")
 
 
 class ClosedDescriptorsTest(unittest.TestCase):
@@ -55,6 +61,76 @@ class ClosedDescriptorsTest(unittest.TestCase):
     def test_programs_have_them_closed(self):
         done = self.run_closed(">&-", "run", "-q", "--", "sh", "-c", "test -e /proc/self/fd/1; echo $? >&2")
         self.assertIn("1\n", done.stderr)
+
+
+class PrintingPrograms(SamplerCase):
+    """What programs print is not in their recordings."""
+
+    def run_closed(self, redirection, *words, env=None):
+        return run("sh", "-c", f'"$@" {redirection}', "sh", *words, env=env, cwd=self.folder)
+
+    def remove(self, pattern):
+        for file in self.folder.glob(pattern):
+            file.unlink()
+
+    def compile(self, name, *words):
+        done = run("g++", "-O1", "-pthread", "-finstrument-functions", f"-I{SOURCE_DIR}/include", *words, PRINTS, "-o", self.path(name),
+                   BINARY_DIR / "runtime/stacktrack/libtelltale_stacktrack.a")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return self.path(name)
+
+    def check_recordings(self, files):
+        checked = run(TELLTALE, "check", *files)
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        for file in files:
+            self.assertEqual(file.read_bytes().count(PRINTED), 0, file)
+
+    def test_stacktrack(self):
+        program = self.compile("checkpoints", "-DCHECKPOINTS")
+        for redirection in CLOSED:
+            with self.subTest(redirection=redirection):
+                self.remove("stream*")
+                file = self.path("stream.tlg")
+                done = self.run_closed(redirection, TELLTALE, "run", "-q", "--stacktrack", "-o", file, "--", program)
+                self.assertEqual(done.returncode, 0)
+                self.check_recordings([file])
+
+    def test_functions(self):
+        program = self.compile("counts")
+        for mode, how, count in (("snapshot", "raises", 20), ("continuous", "", 1)):
+            for redirection in CLOSED:
+                with self.subTest(mode=mode, redirection=redirection):
+                    self.remove("calls*")
+                    done = self.run_closed(redirection, TELLTALE, "run", "-q", "--mode", mode, "--size", "64M", "-o", "calls.xray",
+                                           "--", program, how)
+                    self.assertEqual(done.returncode, 0)
+                    files = list(self.folder.glob("calls*.xray"))
+                    self.assertEqual(len(files), count)
+                    self.check_recordings(files)
+
+    def test_sampler(self):
+        program = build(self.path("sampled"), RELEASES[-1], "-g", "-O1", "-pthread", "-fsampler-scheme=branches", "-ftrace-sites", PRINTS, cxx=True)
+        for redirection in CLOSED:
+            for how in ("", "closes", "aborts"):
+                with self.subTest(redirection=redirection, how=how):
+                    self.remove("*t.txt")
+                    trace = self.path("t.txt")
+                    self.run_closed(redirection, program, how, env={
+                        "SAMPLER_FILE": str(self.report), "SAMPLER_TRACE": str(trace), "SAMPLER_SPARSITY": "100"})
+                    self.assertEqual(len(self.subreports()), 1 + (how == "aborts"))
+                    for file in (self.report, trace):
+                        self.assertEqual(file.read_bytes().count(PRINTED), 0, file)
+
+    def test_stacks_of_crashes(self):
+        program = build(self.path("traced"), RELEASES[-1], "-g", "-O1", "-pthread", "--trace=pt.schema", "-silent", PRINTS, cxx=True,
+                        cwd=self.folder)
+        for redirection in CLOSED:
+            with self.subTest(redirection=redirection):
+                self.remove("crash*")
+                file = self.path("crash.paths")
+                self.run_closed(redirection, program, "aborts", env={"TELLTALE_PATHS": str(file)})
+                self.assertTrue(file.read_bytes().startswith(b"\x7fELF"))
+                self.check_recordings([file])
 
 
 if __name__ == "__main__":

@@ -73,6 +73,7 @@ RELATED = {
                       "script:test_isolate_paths"],
     "runtime/signals": ["script:test_kept_handlers", "script:test_sampler_signals", "script:test_crash_paths",
                         "script:test_recorder_signals"],
+    "runtime/descriptors": ["unit:descriptors", "script:test_closed_descriptors"],
     "runtime/sampler": ["unit:sampler_runtime", "script:test_sampler_compiler", "script:test_sampler_flags",
                         "script:test_sampler_endings", "script:test_sampler_trace", "script:test_sampler_rows",
                         "script:test_sampler_accesses", "script:test_sampler_killed", "script:test_sampler_signals",
