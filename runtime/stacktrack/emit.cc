@@ -372,7 +372,7 @@ void emit(Site* site, uint32_t flags, const char* text, size_t bytes) {
   Node* const node = this_node(working.nested);
   Node* const own = working.nested ? nullptr : node;
   const bool cut = bytes > kMaxTextBytes;
-  if (cut) bytes = kMaxTextBytes;
+  bytes = truncated(text, bytes);
   if (own != nullptr) pull(*own, generation, flags / detail::kTookSlot);
   const size_t count = 1 + info_records(bytes);
   const View view = own != nullptr ? make_room_everywhere(*own, cycle, count) : look(cycle, true);

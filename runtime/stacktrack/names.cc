@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "records.h"
+
 namespace telltale::st {
 namespace {
 
@@ -133,8 +135,7 @@ SourceFile* find_source_file(const char* name) {
 }
 
 int add_property(SourceFile& file, const char* text) {
-  size_t bytes = std::strlen(text);
-  if (bytes > 2000) bytes = 2000;
+  const size_t bytes = truncated(text, std::strlen(text));
   Property* const property = static_cast<Property*>(take_memory(sizeof(Property) + bytes));
   if (property == nullptr) return -ENOMEM;
   property->bytes = static_cast<uint32_t>(bytes);

@@ -5,6 +5,31 @@
 #include "system.h"
 
 namespace telltale::st {
+namespace {
+
+// By the first byte; 1 if no character of several bytes begins with it.
+size_t character_bytes(unsigned char first) {
+  if (first >= 0xc2 && first < 0xe0) return 2;
+  if (first >= 0xe0 && first < 0xf0) return 3;
+  return first >= 0xf0 && first < 0xf5 ? 4 : 1;
+}
+
+bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xc0) == 0x80; }
+
+}  // namespace
+
+size_t truncated(const char* text, size_t bytes) {
+  if (bytes <= kMaxTextBytes) return bytes;
+  size_t begin = kMaxTextBytes;
+  while (kMaxTextBytes - begin < kMaxCharacterBytes - 1 && continues_character(text[begin]))
+    --begin;
+  const size_t end = begin + character_bytes(static_cast<unsigned char>(text[begin]));
+  if (end <= kMaxTextBytes || end > bytes) return kMaxTextBytes;
+  for (size_t i = kMaxTextBytes; i < end; ++i) {
+    if (!continues_character(text[i])) return kMaxTextBytes;
+  }
+  return begin;
+}
 
 void store_record(Layout layout, uint8_t* slot, const RecordHead& head, const Payload& payload) {
   uint64_t* const words = reinterpret_cast<uint64_t*>(slot);

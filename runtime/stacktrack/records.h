@@ -30,6 +30,11 @@ inline constexpr size_t slot_bytes(Layout layout) {
 }
 // The maximum length of a record's text; longer text is truncated.
 constexpr size_t kMaxTextBytes = 2000;
+// Of a UTF-8 character.
+constexpr size_t kMaxCharacterBytes = 4;
+// How many bytes are left of a text. A UTF-8 character is not divided: the rest would not be UTF-8.
+// Reads at most kMaxCharacterBytes - 1 bytes behind the longest text.
+size_t truncated(const char* text, size_t bytes);
 inline constexpr size_t info_records(size_t text_bytes) {
   return (text_bytes + stacktrack::kInfoBytes - 1) / stacktrack::kInfoBytes;
 }

@@ -96,7 +96,7 @@ void post_file(Sink& sink, Store* store, const SourceFile& file, const char* nam
   size_t bytes = std::strlen(name);
   if (bytes > kMaxTextBytes) {
     lose(sink, store, LostReason::cut_text, 1);
-    bytes = kMaxTextBytes;
+    bytes = truncated(name, bytes);
   }
   if (!post(sink, store, head,
             pick(layout, wide::FileLocation{id, before, count, 0},
@@ -131,7 +131,7 @@ void post_site(Sink& sink, Store* store, const Site& site, uint32_t index, uint3
     if (filenum > kClassicMost) filenum = 0;
   }
   const uint32_t before = __atomic_load_n(&site.cycle, __ATOMIC_RELAXED);
-  char function[kMaxTextBytes];
+  char function[kMaxTextBytes + kMaxCharacterBytes];
   const char* name = site.name;
   size_t bytes = 0;
   if (site.style == kFunctionStyle) {
@@ -142,7 +142,7 @@ void post_site(Sink& sink, Store* store, const Site& site, uint32_t index, uint3
   }
   if (bytes > kMaxTextBytes) {
     lose(sink, store, LostReason::cut_text, 1);
-    bytes = kMaxTextBytes;
+    bytes = truncated(name, bytes);
   }
   if (!post(sink, store, {type_flags(RecordType::source_location), 0, settings.pid, sequence},
             pick(layout,
@@ -247,13 +247,13 @@ void post_header(Sink& sink, Store* store, uint32_t cycle, bool first) {
   const uint32_t pid = settings.pid;
   post(sink, store, {type_flags(RecordType::prologue), 0, pid, 0}, prologue(sink, store), nullptr,
        0, false);
-  char program[kMaxTextBytes];
+  char program[kMaxTextBytes + kMaxCharacterBytes];
   const int length =
       layout == Layout::wide ? read_link("/proc/self/exe", program, sizeof(program)) : 0;
   post(sink, store, {type_flags(RecordType::process_info), 0, pid, 0},
        pick(layout, wide::ProcessInfo{pid, cycle, parent_process_id(), settings.clock_every},
             classic::ProcessInfo{narrow(pid), narrow(cycle)}),
-       program, length < 0 ? 0 : static_cast<size_t>(length), false);
+       program, length < 0 ? 0 : truncated(program, static_cast<size_t>(length)), false);
   const uint16_t kind = Clock::is_counter() ? kTimeCounter : kTimeMonotonic;
   const uint64_t frequency = Clock::frequency();
   const RecordHead time_type{type_flags(RecordType::time_type), 0, pid, 0};

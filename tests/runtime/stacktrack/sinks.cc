@@ -84,9 +84,27 @@ void make(const char* layout, const char* folder) {
   std::printf("%s\n", path.c_str());
 }
 
-// A text of the longest length is whole; one byte more is cut, and counted.
 #define TEN_TIMES(text) text text text text text text text text text text
 #define LONGEST TEN_TIMES(TEN_TIMES(TEN_TIMES("ab")))
+#define CHARACTERS TEN_TIMES(TEN_TIMES(TEN_TIMES("\xe6\xbc\xa2")))
+
+// A character that would be divided is left out.
+void whole_characters() {
+  const recorded::Folder folder;
+  recorded::open_file(folder);
+  TELLTALE_STEP(CHARACTERS);
+  const std::string before = std::string(LONGEST).substr(1);
+  TELLTALE_VALUE("value", before + "\xe6\xbc\xa2" + before);
+  TELLTALE_VALUE("other", before + "\xe6" + before);
+  sink_control::close();
+  const recorded::File file = recorded::read_file(folder.files().at(0));
+  const std::string name = std::string(CHARACTERS).substr(0, 1998);
+  if (file.hits.size() != 3 || file.names.at(file.hits[0].scope) != name ||
+      file.hits[1].text != before || file.hits[2].text != before + "\xe6")
+    fail("divided characters");
+}
+
+// A text of the longest length is whole; one byte more is cut, and counted.
 void longest_texts() {
   const recorded::Folder folder;
   recorded::open_file(folder);
@@ -105,6 +123,7 @@ void longest_texts() {
   size_t whole = 0;
   for (const auto& [scope, name] : file.names) whole += name == longest ? 1 : 0;
   if (whole != 2) fail("%zu names of 2,000 bytes", whole);
+  whole_characters();
 }
 
 void cycles() {
