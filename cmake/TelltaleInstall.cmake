@@ -83,13 +83,25 @@ install(FILES ${telltale_completions}/_telltale DESTINATION ${CMAKE_INSTALL_DATA
 install(FILES ${telltale_completions}/telltale.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 
 # Last: the list of what was installed, for `./dev uninstall`. Packages have lists of their own. Names are relative, so that
-# it does not matter how the folder was called.
+# it does not matter how the folder was called. New folders follow with a slash at the end, each after those in it.
 install(CODE [[
   get_filename_component(prefix "${CMAKE_INSTALL_PREFIX}" ABSOLUTE)
   set(list share/telltale/installed-files.txt)
   set(files "${list}\n")
+  set(folders)
   foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
     file(RELATIVE_PATH name "${prefix}" "${file}")
     string(PREPEND files "${name}\n")
+    get_filename_component(name "${name}" DIRECTORY)
+    while(NOT "${name}" STREQUAL "")
+      list(APPEND folders "${name}")
+      get_filename_component(name "${name}" DIRECTORY)
+    endwhile()
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  list(REMOVE_ITEM folders "" ${former_folders})
+  list(SORT folders ORDER DESCENDING)
+  foreach(name IN LISTS folders)
+    string(APPEND files "${name}/\n")
   endforeach()
   file(WRITE "$ENV{DESTDIR}${prefix}/${list}" "${files}")]] COMPONENT list-of-files)

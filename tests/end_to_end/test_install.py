@@ -150,6 +150,19 @@ class InstallTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("nothing was installed", done.stderr)
 
+    def test_uninstall_leaves_the_folders_that_were_there(self):
+        prefix = os.path.join(self.folder.name, "nest", "opt", "telltale")
+        for former in ([], ["bin", "share/man", "share/zsh/site-functions", "lib", "telltale"]):
+            for times in (1, 2):
+                with self.subTest(former=former, times=times):
+                    for name in ["", *former]:
+                        os.makedirs(os.path.join(prefix, name), exist_ok=True)
+                    before = run("find", prefix)
+                    for _ in range(times):
+                        run("cmake", "--install", BUILD, "--prefix", prefix)
+                    run(os.path.join(SOURCE, "dev"), "uninstall", prefix)
+                    self.assertEqual(run("find", prefix), before)
+
     def test_uninstall_knows_the_folder_by_any_name(self):
         for how in ("link", "relative"):
             real = os.path.join(self.folder.name, "real of " + how)
