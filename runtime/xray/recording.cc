@@ -19,6 +19,9 @@ uint64_t trace_bytes(uint64_t cells) {
   return xray::kFileHeaderBytes + cells * state.options.cell_bytes;
 }
 
+// With numbers and suffixes, a file's name has 255 bytes at most.
+constexpr size_t kMostName = 200;
+
 void add_program_name(Path& path) {
   char target[400];
   const long length =
@@ -32,7 +35,7 @@ void add_program_name(Path& path) {
   for (const char* at = target; *at != '\0'; ++at) {
     if (*at == '/') name = at + 1;
   }
-  path.add(name);
+  for (size_t i = 0; name[i] != '\0' && i < kMostName; ++i) path.add(name[i]);
 }
 
 // Inserts `.PID.N` before the last suffix of the name.

@@ -218,6 +218,35 @@ class RunTest(unittest.TestCase):
         self.assertEqual(again.returncode, 2)
         self.assertIn("exists", again.stderr)
 
+    def test_names_without_a_suffix(self):
+        steps = programs.build("g++", f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include", source=program_text("recorders/cases/forked_step.cc"),
+                               after=(str(stacktrack_library()),))
+        for name, kind, program in (("noext", "--xray", self.program), ("dat", "--xray", self.program),
+                                    ("noext", "--stacktrack", steps), ("run.dat", "--stacktrack", steps)):
+            with self.subTest(name=name, kind=kind):
+                folder = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+                (folder / "other.noext").touch()
+                done = telltale("run", kind, "-o", name, "--", program, 2, "fork", cwd=folder)
+                made = sorted(file.name for file in folder.iterdir() if not file.name.endswith((".side", "other.noext")))
+                self.assertEqual(len(made), 2, done.stderr)
+                self.assertEqual(sorted(re.findall(r"recorded (\S+) ", done.stderr)), made)
+
+    def test_the_longest_names(self):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        longest = "n" * (255 - len(".4194304.9999.side") - len(".xray")) + ".xray"
+        done = telltale("run", "--xray", "-o", longest, "--", self.program, 2, "fork", cwd=folder)
+        files = sorted(folder.glob("*.xray"))
+        self.assertEqual(len(files), 2, done.stderr)
+        for file in files:
+            self.assertIn("shop::order(int)", calls(file))
+        program = folder / ("p" * 255)
+        shutil.copy(self.program, program)
+        done = telltale("run", "--xray", "--", program, 2, "fork", cwd=folder)
+        files = sorted(folder.glob("ppp*.xray"))
+        self.assertEqual(len(files), 2, done.stderr)
+        for file in files:
+            self.assertIn("shop::order(int)", calls(file))
+
     def test_filters(self):
         only = Recorded(self.program, 10, options=["--function", "*shop::p*", "--function", "*shop::order*"])
         self.assertEqual(calls(only.file), {"shop::price(int)": 20, "shop::order(int)": 20})

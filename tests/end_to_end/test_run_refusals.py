@@ -70,6 +70,11 @@ class Refusals(unittest.TestCase):
         self.assertIn("/proc: cannot record into this folder", self.refused("-o", "/proc/x.xray", status=3))
         self.assertIn("/tmp/ is a folder; -o names a file, such as /tmp/run.xray", self.refused("-o", "/tmp/"))
 
+    def test_names_that_are_too_long(self):
+        for name in ("n" * 233 + ".xray", "n" * 250 + ".xray", "n" * 300):
+            self.assertIn(f"the recording's name has {len(name)} bytes, but 237 at most are possible", self.refused("-o", name))
+        self.assertIn("256 bytes, but 250", self.refused("--stacktrack", "-o", "n" * 256))
+
     def test_the_reason_why_nothing_was_recorded(self):
         def said(*words, options=()):
             run = Recorded(*words, options=options)

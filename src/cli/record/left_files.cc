@@ -25,11 +25,26 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSideSuffix = ".side";
 
+// NAME.PID.N, as the XRay recorder numbers further files.
+bool is_numbered(std::string_view file, std::string_view name) {
+  if (!file.starts_with(name)) return false;
+  file.remove_prefix(name.size());
+  for (int number = 0; number < 2; ++number) {
+    if (!file.starts_with('.')) return false;
+    const size_t digits = std::min(file.find_first_not_of("0123456789", 1), file.size()) - 1;
+    if (digits == 0) return false;
+    file.remove_prefix(1 + digits);
+  }
+  return file.empty();
+}
+
 bool is_recording(const RecorderPlan& plan, const fs::directory_entry& entry) {
   std::error_code failure;
-  const std::string name = entry.path().filename().string();
-  return std::ranges::any_of(plan.suffixes,
-                             [&](const std::string& suffix) { return name.ends_with(suffix); }) &&
+  const std::string file = entry.path().filename().string();
+  const bool is_named = !plan.name.empty() && (file == plan.name || is_numbered(file, plan.name));
+  return (is_named ||
+          std::ranges::any_of(plan.suffixes,
+                              [&](const std::string& suffix) { return file.ends_with(suffix); })) &&
          entry.is_regular_file(failure);
 }
 

@@ -236,6 +236,20 @@ struct Recorders {
   bool stacktrack = false;
 };
 
+// Errors: usage, for a name that the file system does not take, or with which no name of a file
+// beside the recording can begin.
+Result<void> check_name(const std::string& folder, const std::string& name, Recorders recorders) {
+  constexpr std::string_view kXrayAdds = ".4194304.9999.side";
+  constexpr std::string_view kStacktrackAdds = ".sort";
+  const long most = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+  const size_t added = (recorders.xray ? kXrayAdds : kStacktrackAdds).size();
+  if (most < 0 || name.size() + added <= static_cast<size_t>(most)) return {};
+  return usage_error(fmt::format(
+      "the recording's name has {} bytes, but {} at most are possible, because names of "
+      "files beside it are longer: -o {}",
+      name.size(), static_cast<size_t>(most) - added, name));
+}
+
 Recorders choose_recorders(const RecorderOptions& options, const RecordingHooks& hooks) {
   constexpr Recorders kXray{true, false};
   constexpr Recorders kStacktrack{false, true};
@@ -249,11 +263,11 @@ Recorders choose_recorders(const RecorderOptions& options, const RecordingHooks&
   return {true, true};
 }
 
+// Recordings of forked children of a StackTrack program are named by the program.
 std::vector<std::string> suffixes_of(const fs::path& output, Recorders recorders) {
-  if (!output.empty())
-    return {(output.has_extension() ? output.extension() : output.filename()).string()};
   std::vector<std::string> suffixes;
-  if (recorders.xray) suffixes.emplace_back(kXraySuffix);
+  if (output.has_extension()) suffixes.push_back(output.extension().string());
+  if (recorders.xray && output.empty()) suffixes.emplace_back(kXraySuffix);
   if (recorders.stacktrack) suffixes.emplace_back(kStacktrackSuffix);
   return suffixes;
 }
@@ -364,12 +378,15 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
     return usage_error(fmt::format("{} is a folder; -o names a file, such as {}", options.output,
                                    (output / "run.xray").string()));
   }
+  if (auto usable = check_name(folder.string(), output.filename().string(), recorders); !usable)
+    return std::unexpected(usable.error());
   if (options.output == "-")
     return usage_error("a recording is a file, and cannot be written to standard output: -o -");
   if (!options.output.empty() && fs::exists(output, failure))
     return usage_error(options.output + " exists; a recording never overwrites a file");
   plan.folder = folder.string();
   plan.suffixes = suffixes_of(output, recorders);
+  if (!output.has_extension()) plan.name = output.filename().string();
   plan.before = recordings_in(plan);
   plan.why_nothing = why_not_recorded(hooks, program, recorders);
   if (plan.why_nothing.empty()) plan.why_nothing = why_nothing_called(options);

@@ -45,6 +45,7 @@ struct RecorderPlan {
   std::vector<std::pair<std::string, std::string>> environment;
   std::string folder;                 // folder of the recordings; absolute
   std::vector<std::string> suffixes;  // of recordings' names
+  std::string name;                   // without a suffix: it and NAME.PID.N are recordings, too
   std::set<std::string> before;       // names of recordings that existed before
   std::string why_nothing;  // why there may be no recording, judging by the program's file
 };
