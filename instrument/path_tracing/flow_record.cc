@@ -14,6 +14,7 @@
 #include "path_tracing/data_steps.h"
 #include "path_tracing/flow_graph.h"
 #include "path_tracing/path_metadata.h"
+#include "source_function.h"
 
 namespace telltale::instrument {
 namespace {
@@ -82,6 +83,9 @@ std::string ending(const llvm::BasicBlock& block) {
 FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later,
                        bool records_data) {
   text_ = "unit\t" + escaped_field(function.getParent()->getSourceFileName()) + "\n";
+  const llvm::StringRef source = source_of(function).symbol;
+  if (source != function.getName()) text_ += "source\t" + escaped_field(source) + "\n";
+  if (is_without_source(function)) text_ += "flag\tgenerated\n";
   if (is_local) text_ += "flag\tlocal\n";
   if (optimises_later) text_ += "flag\tlater\n";
   if (calls_setjmp(function)) text_ += "flag\tsetjmp\n";

@@ -17,6 +17,7 @@
 #include "path_tracing/flow_graph.h"
 #include "path_tracing/source_lines.h"
 #include "path_tracing/source_pieces.h"
+#include "source_function.h"
 
 namespace telltale::instrument {
 namespace {
@@ -71,7 +72,7 @@ std::string place_lines(const char* keyword, std::uint64_t id,
 
 std::string place_of_function(const llvm::Function& function) {
   std::string text = "symbol\t" + escaped_field(function.getName()) + "\n";
-  const llvm::DISubprogram* const subprogram = function.getSubprogram();
+  const llvm::DISubprogram* const subprogram = source_of(function).subprogram;
   if (subprogram == nullptr)
     return text + "file\t" + escaped_field(function.getParent()->getSourceFileName()) + "\n";
   return text + "file\t" + escaped_field(path_of(subprogram->getFile())) + "\nline\t" +

@@ -23,6 +23,7 @@
 #include "path_tracing/source_lines.h"
 #include "path_tracing/source_pieces.h"
 #include "path_tracing/variants.h"
+#include "source_function.h"
 
 namespace telltale::instrument {
 namespace {
@@ -37,11 +38,6 @@ std::string unsupported_reason(const llvm::Function& function) {
       return "funclets";
   }
   return "";
-}
-
-bool is_generated(const llvm::Function& function) {
-  return function.getName().starts_with("telltale.") ||
-         function.getName().starts_with("__telltale_");
 }
 
 class PathTracing {
@@ -91,7 +87,7 @@ class PathTracing {
   }
 
   void instrument_if_asked(llvm::Function& function) {
-    const TraceRule* const rule = unit_.options.rule_for(function.getName());
+    const TraceRule* const rule = unit_.options.rule_for(source_of(function).symbol);
     if (rule == nullptr) {
       warn(function, "no rule of the schema matches");
       skip(function, "no rule of the schema matches");
@@ -248,6 +244,7 @@ class PathTracingPass : public llvm::PassInfoMixin<PathTracingPass> {
         reduces ? declared_variables(module) : llvm::DenseSet<const llvm::DILocalVariable*>();
     PathTracing(module, traced_unit(), is_optimised).run();
     remove_source_lines(module);
+    remove_source_notes(module);
     if (!traced_unit().optimises_later) {
       print_positions(llvm::Triple(module.getTargetTriple()));
       replace_positions_by_probes(module);

@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "source_function.h"
+
 namespace telltale::instrument {
 namespace {
 
@@ -129,11 +131,13 @@ std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSe
   } else {
     const auto linkage = function.getLinkage();
     llvm::Comdat* const comdat = function.getComdat();
+    const SourceFunction source = source_of(function);
     function.deleteBody();
     function.setLinkage(linkage);
     function.setComdat(comdat);
     function.setSubprogram(nullptr);
     function.setPersonalityFn(nullptr);
+    note_source(function, source);
     dispatch(function, selector, choices);
   }
   return replicas;

@@ -16,6 +16,8 @@
 #include <algorithm>
 #include <map>
 
+#include "source_function.h"
+
 namespace telltale::instrument {
 namespace {
 
@@ -188,6 +190,7 @@ llvm::Function* clone_function(llvm::Function& function, const char* suffix,
                           returns);
   for (const auto& [table, own] : made)
     own->setInitializer(llvm::MapValue(table->getInitializer(), clones));
+  note_source(*clone, source_of(function));
   clone->setVisibility(llvm::GlobalValue::DefaultVisibility);
   clone->setDLLStorageClass(llvm::GlobalValue::DefaultStorageClass);
   clone->setDSOLocal(true);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "source_function.h"
 #include "transform/cloning.h"
 
 namespace telltale::instrument {
@@ -59,6 +60,7 @@ llvm::Function* make_cold_dispatcher(llvm::Function& function) {
   dispatcher->removeFnAttr(llvm::Attribute::AlwaysInline);
   dispatcher->removeFnAttr(llvm::Attribute::InlineHint);
   dispatcher->addFnAttr(llvm::Attribute::NoInline);
+  note_source(*dispatcher, source_of(function));
   if (!dispatcher->hasFnAttribute(llvm::Attribute::OptimizeNone))
     dispatcher->addFnAttr(llvm::Attribute::Cold);
   return dispatcher;

@@ -197,6 +197,8 @@ bool read_flow_line(const std::vector<std::string>& fields, FlowRecord& flow) {
   if (fields[0] == "symbol") flow.symbol = fields[1];
   if (fields[0] == "file") flow.file = fields[1];
   if (fields[0] == "line") flow.line = number.value_or(0);
+  if (fields[0] == "source") flow.source = fields[1];
+  if (fields[0] == "flag" && fields[1] == "generated") flow.is_generated = true;
   if (fields[0] == "flag" && fields[1] == "local") flow.is_local = true;
   if (fields[0] == "flag" && fields[1] == "later") flow.is_optimised_later = true;
   if (fields[0] == "flag" && fields[1] == "setjmp") flow.calls_setjmp = true;

@@ -127,8 +127,10 @@ struct FlowRecord {
   uint64_t paths_key = 0;  // of its function record; 0: it has no path tracing
   std::string unit;        // source file of the translation unit, as the compiler was given it
   std::string symbol;
+  std::string source;  // symbol of the function of the source that it is a copy of; empty: of none
   std::string file;
   uint32_t line = 0;                // of the declaration; 0: unknown
+  bool is_generated = false;        // the source has no such function
   bool is_local = false;            // called by name in its translation unit only
   bool is_optimised_later = false;  // calls may have been moved or removed since
   bool calls_setjmp = false;

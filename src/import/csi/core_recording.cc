@@ -83,6 +83,8 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
       modules[section.module].ring_sizes.emplace(function.key, function.ring_size);
     for (csi::CoverageRecord& record : records.coverage)
       modules[section.module].coverage.emplace(record.symbol, std::move(record));
+    for (const csi::FlowRecord& flow : records.flows)
+      if (!flow.source.empty()) modules[section.module].sources.emplace(flow.symbol, flow.source);
     std::ranges::move(records.flows, std::back_inserter(modules[section.module].flows));
     std::ranges::move(records.units, std::back_inserter(modules[section.module].units));
     if (data_flow == DataFlow::read)

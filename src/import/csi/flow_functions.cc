@@ -14,11 +14,26 @@ using csi::FlowRecord;
 
 // Linkers and C libraries add these to each program. They call `main` and functions whose addresses
 // are taken, and no others.
-constexpr auto kStartup = std::to_array<std::string_view>(
-    {"_start", "_init", "_fini", "deregister_tm_clones", "register_tm_clones",
-     "__do_global_dtors_aux", "frame_dummy", "__libc_csu_init", "__libc_csu_fini",
-     "_dl_relocate_static_pie", "etext", "_etext", "__etext", "atexit", "at_quick_exit", "__stat",
-     "__fstat", "__lstat"});
+constexpr auto kStartup = std::to_array<std::string_view>({"_start",
+                                                           "_init",
+                                                           "_fini",
+                                                           "deregister_tm_clones",
+                                                           "register_tm_clones",
+                                                           "__do_global_dtors_aux",
+                                                           "frame_dummy",
+                                                           "__libc_csu_init",
+                                                           "__libc_csu_fini",
+                                                           "_dl_relocate_static_pie",
+                                                           "etext",
+                                                           "_etext",
+                                                           "__etext",
+                                                           "atexit",
+                                                           "at_quick_exit",
+                                                           "__stat",
+                                                           "__fstat",
+                                                           "__lstat",
+                                                           "pthread_atfork",
+                                                           "__pthread_atfork"});
 // Telltale's runtime libraries: what their functions' names begin with, and those of libc that they
 // interpose.
 constexpr auto kRuntime = std::to_array<std::string_view>(
@@ -69,6 +84,10 @@ bool has_other_code(const ModuleSymbols& symbols, const std::vector<FlowRecord>&
 
 }  // namespace
 
+std::string source_of(const FlowRecord& record) {
+  return std::string(csi::without_variant(record.source.empty() ? record.symbol : record.source));
+}
+
 uint32_t FlowFunctions::add(const std::string& module, const FlowRecord& record) {
   Symbols& symbols = by_symbol_[module];
   auto& same_name = symbols[std::string(csi::without_variant(record.symbol))];
@@ -84,6 +103,7 @@ uint32_t FlowFunctions::add(const std::string& module, const FlowRecord& record)
   }
   const auto index = static_cast<uint32_t>(functions_.size());
   functions_.push_back({.symbol = std::string(csi::without_variant(record.symbol)),
+                        .source = source_of(record),
                         .file = record.file,
                         .module = module,
                         .line = record.line,

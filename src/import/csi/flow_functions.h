@@ -22,11 +22,16 @@ struct ModuleSymbols {
 // A function of a program, with all of its copies and variants, which have the same blocks.
 struct FlowFunction {
   std::string symbol;  // without the variant
+  std::string source;  // symbol of the function of the source that it is of; often the same
   std::string file;
   std::string module;
   uint32_t line = 0;
   std::vector<const csi::FlowRecord*> copies;
 };
+
+// The symbol of the function of the source that the record's function is of: compilers make copies
+// with symbols of their own, and variants.
+std::string source_of(const csi::FlowRecord& record);
 
 // The functions of all modules, by the flow records in them, and which calls which.
 class FlowFunctions {

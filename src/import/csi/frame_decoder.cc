@@ -157,7 +157,7 @@ class FrameDecoder {
   // `inner`: the functions without records of their own that are inlined at this place.
   FramePaths decode_frame(const StackFrame& frame, std::span<const StackFrame> inner) const {
     FramePaths paths;
-    paths.linkage_name = frame.linkage_name.empty() ? frame.symbol : frame.linkage_name;
+    paths.linkage_name = linkage_name_of(frame);
     const bool is_part = !frame.inlined && !paths.linkage_name.empty() &&
                          frame.symbol.starts_with(paths.linkage_name + ".");
     paths.symbol = is_part ? frame.symbol : paths.linkage_name;
@@ -197,6 +197,16 @@ class FrameDecoder {
   }
 
  private:
+  // Of copies, the name of the function that they are copies of, which has no debug information if
+  // the compiler wrote it anew.
+  [[nodiscard]] std::string linkage_name_of(const StackFrame& frame) const {
+    if (const ModulePaths* module = module_of(frame)) {
+      const auto source = module->sources.find(frame.symbol);
+      if (source != module->sources.end()) return source->second;
+    }
+    return frame.linkage_name.empty() ? frame.symbol : frame.linkage_name;
+  }
+
   // Decodes a frame of a function that needs no variables. Returns false if it is of none.
   bool decode_without_record(const StackFrame& frame, std::span<const StackFrame> inner,
                              const std::vector<Graph>& graphs, FramePaths& paths) const {

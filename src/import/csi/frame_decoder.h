@@ -23,6 +23,7 @@ struct ModulePaths {
   PathPositions positions;
   PathGraphs::ByKey graphs;
   std::unordered_map<std::string, std::string> skipped;  // symbol to reason
+  std::unordered_map<std::string, std::string> sources;  // symbols of copies to those in the source
   std::vector<csi::PathFrameRecord> frames;              // by address
   std::unordered_map<uint64_t, uint32_t> ring_sizes;     // by key; 0: without a ring
   CoverageBySymbol coverage;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/paths/program_flow.h"
+#include "import/csi/joined_copies.h"
 #include "import/csi/module_symbols.h"
 #include "program/demangle.h"
 
@@ -207,7 +208,9 @@ void add_inlined(const FlowFunction& function, const FlowRecord& record,
   for (const auto& [lines, ran] : answered) {
     for (size_t i = 0; i < ran.size(); ++i) {
       const auto found = scopes.find(lines[i].scope);
-      if (found == scopes.end() || found->second->function == record.symbol) continue;
+      if (found == scopes.end() || found->second->function == record.symbol ||
+          found->second->function == function.source)
+        continue;
       add_copy(inlined, {function.module, found->second->function, found->second->file}, ran[i]);
     }
   }
@@ -374,6 +377,7 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     answers.erase(found);
   }
   for (auto& [key, each] : answers) functions.push_back(std::move(each.coverage));
+  join_copies(flow, functions);
   for (FunctionCoverage& function : functions) {
     const FunctionKey key{function.module, function.linkage_name, function.file};
     const auto found = inlined.find(key);

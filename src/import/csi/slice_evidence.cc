@@ -119,14 +119,14 @@ class Lines {
     const FlowFunction& of = functions_.functions()[function];
     const auto& scopes = of.copies.front()->scopes;
     const auto found = std::ranges::find(scopes, scope, &csi::PathScope::number);
-    if (found == scopes.end()) return {of.file, of.symbol};
-    return {found->file, scope == 0 ? of.symbol : found->function};
+    if (found == scopes.end()) return {of.file, of.source};
+    return {found->file, scope == 0 ? of.source : found->function};
   }
 
   void add_reason(const Slice::Step& step, const Slice::Reason& reason, ProgramSlice::Line& line) {
     ProgramSlice::Reason told{
         .why = reason.why, .name = reason.name, .function = {}, .line = reason.line};
-    const std::string& needs = functions_.functions()[reason.function].symbol;
+    const std::string& needs = functions_.functions()[reason.function].source;
     if (reason.why == Slice::Why::calls) {
       told.name = demangle(needs);
       told.line = 0;

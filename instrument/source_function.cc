@@ -1,0 +1,45 @@
+#include "source_function.h"
+
+#include <llvm/IR/Metadata.h>
+#include <llvm/IR/Module.h>
+
+namespace telltale::instrument {
+namespace {
+
+// Metadata, not an attribute: optimisers compare attributes. Operands: symbol, subprogram or null.
+constexpr const char* kNote = "telltale.source";
+
+}  // namespace
+
+SourceFunction source_of(const llvm::Function& function) {
+  SourceFunction source{function.getName(), function.getSubprogram()};
+  const llvm::MDNode* const note = function.getMetadata(kNote);
+  if (note == nullptr || note->getNumOperands() != 2) return source;
+  if (const auto* const name = llvm::dyn_cast_or_null<llvm::MDString>(note->getOperand(0).get()))
+    source.symbol = name->getString();
+  if (source.subprogram == nullptr)
+    source.subprogram = llvm::dyn_cast_or_null<llvm::DISubprogram>(note->getOperand(1).get());
+  return source;
+}
+
+void note_source(llvm::Function& copy, SourceFunction source) {
+  llvm::LLVMContext& context = copy.getContext();
+  copy.setMetadata(
+      kNote, llvm::MDNode::get(context, {llvm::MDString::get(context, source.symbol),
+                                         const_cast<llvm::DISubprogram*>(source.subprogram)}));
+}
+
+bool is_generated(const llvm::Function& function) {
+  return function.getName().starts_with("telltale.") ||
+         function.getName().starts_with("__telltale_");
+}
+
+bool is_without_source(const llvm::Function& function) {
+  return is_generated(function) || function.getName() == "__clang_call_terminate";
+}
+
+void remove_source_notes(llvm::Module& module) {
+  for (llvm::Function& function : module) function.setMetadata(kNote, nullptr);
+}
+
+}  // namespace telltale::instrument

@@ -1,0 +1,32 @@
+// Which function of the source a copy of a function is of. The Sampler and variants make copies
+// with symbols of their own; path tracing writes both names into its records.
+#pragma once
+
+#include <llvm/ADT/StringRef.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Function.h>
+
+namespace telltale::instrument {
+
+struct SourceFunction {
+  llvm::StringRef symbol;
+  const llvm::DISubprogram* subprogram = nullptr;  // null: unknown
+};
+
+// The function itself, if it is no copy.
+SourceFunction source_of(const llvm::Function& function);
+
+// Notes that `copy`, or code that takes its place, is of a function of the source.
+void note_source(llvm::Function& copy, SourceFunction source);
+
+// Whether Telltale made the function: it is not of the source.
+bool is_generated(const llvm::Function& function);
+
+// Whether the function has no place in the source: Telltale or clang made it for purposes of its
+// own.
+bool is_without_source(const llvm::Function& function);
+
+// Without this, the notes are in what the compiler prints.
+void remove_source_notes(llvm::Module& module);
+
+}  // namespace telltale::instrument
