@@ -1,5 +1,6 @@
 #include "source_function.h"
 
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
 
@@ -8,6 +9,7 @@ namespace {
 
 // Metadata, not an attribute: optimisers compare attributes. Operands: symbol, subprogram or null.
 constexpr const char* kNote = "telltale.source";
+constexpr const char* kOtherCopy = "telltale.copy";
 
 }  // namespace
 
@@ -29,6 +31,17 @@ void note_source(llvm::Function& copy, SourceFunction source) {
                                          const_cast<llvm::DISubprogram*>(source.subprogram)}));
 }
 
+void note_other_copy(llvm::CallInst& call) {
+  call.setMetadata(kOtherCopy, llvm::MDNode::get(call.getContext(), {}));
+}
+
+bool runs_other_copy(const llvm::CallBase& call) {
+  const llvm::Function* const callee = call.getCalledFunction();
+  // It may have been inlined into another function.
+  return call.getMetadata(kOtherCopy) != nullptr && callee != nullptr &&
+         source_of(*callee).symbol == source_of(*call.getFunction()).symbol;
+}
+
 bool is_generated(const llvm::Function& function) {
   return function.getName().starts_with("telltale.") ||
          function.getName().starts_with("__telltale_");
@@ -39,7 +52,11 @@ bool is_without_source(const llvm::Function& function) {
 }
 
 void remove_source_notes(llvm::Module& module) {
-  for (llvm::Function& function : module) function.setMetadata(kNote, nullptr);
+  for (llvm::Function& function : module) {
+    function.setMetadata(kNote, nullptr);
+    for (llvm::Instruction& instruction : llvm::instructions(function))
+      if (llvm::isa<llvm::CallInst>(instruction)) instruction.setMetadata(kOtherCopy, nullptr);
+  }
 }
 
 }  // namespace telltale::instrument

@@ -5,6 +5,7 @@
 #include <llvm/ADT/StringRef.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Function.h>
+#include <llvm/IR/Instructions.h>
 
 namespace telltale::instrument {
 
@@ -18,6 +19,11 @@ SourceFunction source_of(const llvm::Function& function);
 
 // Notes that `copy`, or code that takes its place, is of a function of the source.
 void note_source(llvm::Function& copy, SourceFunction source);
+
+// Notes that the call lets another copy of the caller's function of the source run in the caller's
+// place: then the caller returns.
+void note_other_copy(llvm::CallInst& call);
+bool runs_other_copy(const llvm::CallBase& call);
 
 // Whether Telltale made the function: it is not of the source.
 bool is_generated(const llvm::Function& function);

@@ -55,7 +55,7 @@ std::string call_line(const llvm::CallBase& call, std::size_t block) {
   return "call\t" + std::to_string(block) + "\t" +
          std::to_string(location ? location.getLine() : 0) + "\t" +
          (callee == nullptr ? "?" : escaped_field(callee->getName())) +
-         (may_jump(call) ? "\tjump" : "") + "\n";
+         (may_jump(call) ? "\tjump" : "") + (runs_other_copy(call) ? "\tcopy" : "") + "\n";
 }
 
 // Functions whose addresses the instruction uses, other than to call them directly.

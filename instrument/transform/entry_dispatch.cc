@@ -30,6 +30,7 @@ BasicBlock* make_forwarding_block(
   llvm::CallInst* const call = builder.CreateCall(&other, arguments);
   call->setCallingConv(other.getCallingConv());
   call->setAttributes(from.getAttributes().removeFnAttributes(from.getContext()));
+  note_other_copy(*call);
   // A byval argument is in the caller's frame, which must outlive the call.
   const bool has_copy =
       std::any_of(from.arg_begin(), from.arg_end(),

@@ -61,6 +61,7 @@ class CertainBlocks {
   [[nodiscard]] uint32_t returned(uint32_t function, size_t block) const {
     return returned_[function][block];
   }
+  [[nodiscard]] const std::vector<bool>& returned() const { return has_returned_; }
 
  private:
   // Some activation of the function entered one of the blocks.
@@ -277,6 +278,7 @@ ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& 
                           .left = certain.left(f, block)});
     }
   }
+  result.returned = certain.returned();
   result.frames = frames_of(possible, evidence);
   return result;
 }

@@ -85,6 +85,7 @@ struct ProgramBlocks {
   // By function and block: over all activations.
   std::vector<std::vector<Ran>> functions;
   std::vector<std::vector<Progress>> progress;
+  std::vector<bool> returned;  // by function: some activation certainly has
   // Of a single activation.
   struct Frame {
     std::vector<Ran> blocks;

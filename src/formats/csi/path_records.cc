@@ -168,10 +168,14 @@ bool read_flow_call(const std::vector<std::string>& fields, FlowRecord& flow) {
   const auto line = fields.size() > 2 ? parse_number(fields[2]) : std::nullopt;
   if (!block || !line || fields.size() < 4) return false;
   if (!flow.calls.empty() && *block < flow.calls.back().block) return false;
+  const auto has = [&](std::string_view word) {
+    return std::find(fields.begin() + 4, fields.end(), word) != fields.end();
+  };
   flow.calls.push_back({.block = *block,
                         .line = *line,
                         .callee = fields[3],
-                        .may_jump = fields.size() > 4 && fields[4] == "jump"});
+                        .may_jump = has("jump"),
+                        .runs_other_copy = has("copy")});
   return true;
 }
 

@@ -122,6 +122,8 @@ struct FlowRecord {
     uint32_t line = 0;      // 0: unknown
     std::string callee;     // "?": called through a pointer
     bool may_jump = false;  // the caller's frame may be gone before it returns
+    // Another copy of the caller's function of the source runs instead: then the caller returns.
+    bool runs_other_copy = false;
   };
   uint64_t key = 0;
   uint64_t paths_key = 0;  // of its function record; 0: it has no path tracing

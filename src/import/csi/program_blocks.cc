@@ -11,6 +11,7 @@
 #include "analysis/paths/program_flow.h"
 #include "import/csi/joined_copies.h"
 #include "import/csi/module_symbols.h"
+#include "import/csi/passed_lines.h"
 #include "program/demangle.h"
 
 namespace telltale {
@@ -378,6 +379,13 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
   }
   for (auto& [key, each] : answers) functions.push_back(std::move(each.coverage));
   join_copies(flow, functions);
+  const PassedLines passed(flow, known, ran);
+  for (FunctionCoverage& function : functions) {
+    const auto found = passed.lines().find({function.module, function.linkage_name, function.file});
+    if (found == passed.lines().end()) continue;
+    function.ran = Ran::yes;
+    for (const Line& line : found->second) function.lines[line] = Ran::yes;
+  }
   for (FunctionCoverage& function : functions) {
     const FunctionKey key{function.module, function.linkage_name, function.file};
     const auto found = inlined.find(key);
