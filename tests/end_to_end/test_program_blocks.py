@@ -200,6 +200,66 @@ class ProgramBlocks(SamplerCase):
                 self.assertEqual([number for number in answers if first <= number < last and answers[number] == {"no"}], [crash_line])
                 self.assertEqual(answers[last], {"no"})
 
+    SAMPLED = (("-fsampler-scheme=branches",), ("-fsampler-scheme=branches,returns,scalar-pairs",),
+               ("-fsampler-scheme=branches", "-fno-sample"), ("-fsampler-scheme=branches,returns", "-fsampler-adaptive"))
+
+    def test_copies_that_the_sampler_makes(self):
+        """Answers are those for the program without it: of the same functions, in the same files, for the same lines."""
+        source = CASES / "copied_by_the_sampler.c"
+        for release, level, schema in itertools.product(RELEASES, ("-O0", "-O2"), ("pt.schema", "bb.schema", "cc.schema", "all.schema")):
+            options = (level, "-g", "-csi-opt=0")
+            plain = self.functions(self.build(schema, *options, release=release, source=source))
+            for words in self.SAMPLED:
+                with self.subTest(release=release, level=level, schema=schema, words=words):
+                    program = self.build(schema, *options, *words, release=release, source=source)
+                    functions = self.functions(program)
+                    self.assertEqual(functions.keys(), plain.keys())
+                    self.assertEqual({function["file"] for function in functions.values()}, {str(source)})
+                    for name, function in functions.items():
+                        self.assertEqual((function["linkage_name"], function["line"]), (name, plain[name]["line"]))
+                        calls = {call["callee"] for call in function["calls"]}
+                        self.assertLessEqual(calls, {"?", *(call["callee"] for call in plain[name]["calls"])})
+                        lines = {line["line"]: line["ran"] for line in function["lines"]}
+                        for line in (line for line in plain[name]["lines"] if line["ran"] != "maybe"):
+                            self.assertIn(lines.get(line["line"], "maybe"), (line["ran"], "maybe"), (name, line))
+                            # Without optimisation and with all flags, or on the way to the crash by paths, as certain as there.
+                            if level == "-O0" and (schema in ("cc.schema", "all.schema") or
+                                                   schema == "pt.schema" and line["ran"] == "yes" or "-fno-sample" in words):
+                                self.assertEqual(lines.get(line["line"]), line["ran"], (name, line))
+                    if level == "-O0" and "-fno-sample" in words:
+                        self.assertEqual([len(function["blocks"]) for function in functions.values()],
+                                         [len(function["blocks"]) for function in plain.values()])
+                    for format in ("text", "lcov", "cobertura", "html"):
+                        text = run(TELLTALE, "coverage", self.path("core"), "--program", program, "--to", format).stdout
+                        self.assertNotRegex(text, r"telltale\.sampler|\.(aside|slow|fast|asking)\b", format)
+
+    def test_lines_of_copies_that_the_sampler_makes(self):
+        for words in self.SAMPLED:
+            self.check_marked_lines(CASES / "copied_by_the_sampler.c", "-csi-opt=0", *words)
+
+    def test_frames_of_copies_that_the_sampler_makes(self):
+        """They have the names of the source, with debug information or without."""
+        source = CASES / "copied_by_the_sampler.c"
+        for release, level, debug in itertools.product(RELEASES, ("-O0", "-O2"), ("-g", "-g0")):
+            with self.subTest(release=release, level=level, debug=debug):
+                program = self.build("pt.schema", level, debug, "-fsampler-scheme=branches", release=release, source=source)
+                core = crash(self.path("core"), program)
+                done = run(TELLTALE, "paths", core, "--program", program, "--slice", "--json")
+                document = json.loads(done.stdout)
+                jsonschema.validate(document, PATHS_SCHEMA)
+                frames = [frame for frame in document["threads"][0]["frames"] if frame["untraced"] is None]
+                # Without optimisation, code that chooses a copy has frames, too.
+                self.assertEqual(sorted({frame["function"] for frame in frames}), ["main", "stops"])
+                self.assertEqual({frame["linkage_name"] for frame in frames}, {"main", "stops"})
+                self.assertNotRegex(done.stdout, r"\.(aside|slow|fast|asking)\b")
+
+    def test_a_schema_names_copies_by_their_source(self):
+        source = CASES / "copied_by_the_sampler.c"
+        program = self.build("weigh;{BBC}\n*;{}\n", "-O1", "-g", "-fsampler-scheme=branches", source=source)
+        functions = self.functions(program)
+        self.assertEqual({name for name, function in functions.items() if function["mechanisms"]}, {"weigh"})
+        self.assertNotIn("maybe", [block["ran"] for block in functions["weigh"]["blocks"]][:1])
+
     def test_constructors_ran_before_main(self):
         for release in RELEASES:
             for level in ("-O0", "-O1"):
