@@ -1,24 +1,26 @@
 #include "import/csi/passed_lines.h"
 
 #include <algorithm>
-#include <optional>
 
 namespace telltale {
 namespace {
 
 using csi::FlowRecord;
 
-// The copy that the block's call runs instead of its own function; none: there is no such call.
-std::optional<uint32_t> other_copy(const FlowRecord& record, const ProgramFlow::Function& flow,
-                                   uint32_t block) {
+// The blocks with a call that runs another copy instead of the function itself, and which copy.
+std::map<uint32_t, uint32_t> other_copies(const FlowRecord& record,
+                                          const ProgramFlow::Function& flow) {
+  std::map<uint32_t, uint32_t> copies;
   size_t number = 0;
+  const FlowRecord::Call* before = nullptr;
   for (const FlowRecord::Call& call : record.calls) {
-    if (call.block != block) continue;
-    const ProgramFlow::Call& known = flow.blocks[block].calls[number++];
+    number = before != nullptr && before->block == call.block ? number + 1 : 0;
+    before = &call;
+    const ProgramFlow::Call& known = flow.blocks[call.block].calls[number];
     if (call.runs_other_copy && known.is_certain() && known.callees.size() == 1)
-      return known.callees[0];
+      copies.emplace(call.block, known.callees[0]);
   }
-  return std::nullopt;
+  return copies;
 }
 
 }  // namespace
@@ -59,6 +61,7 @@ PassedLines::Graph PassedLines::graph_of(const Indices& functions) const {
     const uint32_t f = members[i];
     const ProgramFlow::Function& flow = functions_.flow().functions[f];
     const FlowRecord& record = *functions_.functions()[f].copies.front();
+    const std::map<uint32_t, uint32_t> copies = other_copies(record, flow);
     const uint32_t begin = begins.at(f);
     for (uint32_t block = 0; block < flow.blocks.size(); ++block) {
       Graph::Block of{.function = f,
@@ -66,9 +69,10 @@ PassedLines::Graph PassedLines::graph_of(const Indices& functions) const {
                       .is_possible = ran_.functions[f][block] != Ran::no,
                       .is_end = flow.blocks[block].returns,
                       .next = {}};
-      if (const auto copy = other_copy(record, flow, block)) {
-        const auto [entry, is_new] = begin_of(*copy);
-        if (is_new) members.push_back(*copy);
+      if (const auto copy = copies.find(block); copy != copies.end()) {
+        const auto [entry, is_new] = begin_of(copy->second);
+        if (is_new) members.push_back(copy->second);
+        of.runs_other_copy = true;
         of.next = {entry};
         of.is_end = false;
       } else {
@@ -153,9 +157,7 @@ void PassedLines::conclude_calls(const Graph& graph) {
     const Graph::Block& at = graph.blocks[i];
     const ProgramFlow::Function& flow = functions_.flow().functions[at.function];
     const ProgramFlow::Block& block = flow.blocks[at.index];
-    if (!at.is_possible ||
-        other_copy(*functions_.functions()[at.function].copies.front(), flow, at.index))
-      continue;
+    if (!at.is_possible || at.runs_other_copy) continue;
     // An exception may have left the last one.
     const size_t count = block.calls.size() - (block.may_resume && !block.calls.empty() ? 1 : 0);
     for (size_t number = 0; number < count; ++number) {

@@ -39,6 +39,7 @@ class PassedLines {
       uint32_t index = 0;
       bool is_possible = false;
       bool is_end = false;
+      bool runs_other_copy = false;  // and does nothing else
       Indices next;
     };
     std::vector<Block> blocks;
