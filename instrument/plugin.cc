@@ -65,7 +65,8 @@ class SamplerAction : public clang::PluginASTAction {
     Options options = std::move(current_unit().options);
     current_unit() = TranslationUnit();
     current_unit().options = std::move(options);
-    if (traced_unit().options.is_on()) trace_paths(compiler);
+    current_unit().is_traced = traced_unit().options.is_on();
+    if (current_unit().is_traced) trace_paths(compiler);
     if (!current_unit().options.any_scheme() ||
         asked.DashX.getLanguage() == clang::Language::LLVM_IR)
       return std::make_unique<clang::ASTConsumer>();

@@ -64,8 +64,9 @@ struct Function {
 
 struct TranslationUnit {
   Options options;
-  bool active = false;  // marks were inserted
-  std::string source;   // the main file as named on the command line
+  bool active = false;     // marks were inserted
+  bool is_traced = false;  // path tracing follows
+  std::string source;      // the main file as named on the command line
   std::array<std::uint8_t, 16> signature{};
   std::deque<Function> functions;
   std::deque<Site> sites;

@@ -19,6 +19,7 @@
 #include "codegen/implications_writer.h"
 #include "codegen/registration.h"
 #include "codegen/site_table_writer.h"
+#include "source_function.h"
 #include "transform/access_instrumentation.h"
 #include "transform/blast_markers.h"
 #include "transform/exit_hooks.h"
@@ -127,6 +128,8 @@ void instrument(llvm::Module& module, TranslationUnit& unit, llvm::OptimizationL
   emit_registration(codegen.tables, codegen.countdowns, codegen.first_executions);
   append_sections(module, unit, sites, cfg);
   erase_mark_declarations(module);
+  // Path tracing, which reads the notes, removes them otherwise.
+  if (!unit.is_traced) remove_source_notes(module);
   if (unit.options.show_stats) print_statistics(unit, rows, statistics);
 }
 
