@@ -26,9 +26,10 @@ class LostPieces {
     gets_memory_ = gets_memory_ || pieces()[piece].function_gets_memory;
   }
 
-  // Adds the pieces that were between two, of which the second now follows the first.
+  // Adds the pieces between two that now follow each other.
   void add_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const;
-  // Adds those that followed a piece which now has only `after` behind it.
+  // Adds successors of a piece that optimisation has removed; `after`: the successors that are
+  // left.
   void add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
 
   // Whether an optimiser may have removed a call of the function although it would have run.

@@ -67,7 +67,7 @@ TEST(MachineBlocks, HaveEndsOfCalls) {
   EXPECT_EQ(ranges_of(found.blocks), (Ranges{{0x1000, 0x100c}, {0x100c, 0x100f}}));
 }
 
-// As of functions that -fbasic-block-sections divides: each range has an address of its own.
+// -fbasic-block-sections splits functions into several ranges; each range has its own address.
 TEST(MachineBlocks, OfSeveralRangesAreInOrderOfAddress) {
   const std::string hot = {1, 0, 0, 0x10, 0};
   const std::string cold = {2, 1, 0, 4, 8, 2, 0, 6, 0};

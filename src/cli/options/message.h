@@ -7,10 +7,10 @@
 
 namespace telltale::cli {
 
-// Writes to standard error. Nobody can be told if that fails, and nothing else depends on it.
+// Writes to standard error. Ignores errors: there is no other place to report them.
 void write_message(std::string_view text);
 
-// The same of a formatted text, with its line feed.
+// Formats a message and writes it. The format includes the line feed.
 template <typename... Args>
 void print_message(fmt::format_string<Args...> format, Args&&... args) {
   write_message(fmt::format(format, std::forward<Args>(args)...));

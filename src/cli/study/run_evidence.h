@@ -15,15 +15,16 @@ struct RunEvidence {
   std::string paths;  // core file of a program with path tracing or coverage; empty: none
 };
 
-// Environment variables for the programs of a run. A command may start several: they append to one
-// report, and each writes a core file of its own, of which keep_paths() keeps one. Removes what an
-// interrupted run left. Errors: io.
+// Returns the environment variables for the programs of a run, and removes files of an interrupted
+// run. A command may start several programs: they append to one report, but each writes its own
+// core file, and keep_paths() chooses one of these. Errors: io.
 Result<std::vector<std::pair<std::string, std::string>>> evidence_environment(
     const StudyRun& run, const RunEvidence& files);
 
-// After a run, whose row has its label: of the core files, the latest that tells why the run ended
-// as it did becomes `paths`: in runs that failed or that a signal ended one of a crash, in others
-// one of a program that called exit(); if there is none, the latest. Errors: io.
+// Call it after a run, when its label is known. Renames one of the run's core files to `paths` and
+// removes the others. If the run failed or was ended by a signal, that is the latest core file of a
+// crash, otherwise the latest of a program that called exit(); if there is none, the latest of all.
+// Errors: io.
 Result<void> keep_paths(const StudyRun& run, const std::string& paths);
 
 }  // namespace telltale::cli

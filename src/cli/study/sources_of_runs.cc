@@ -52,7 +52,8 @@ BuiltSources sources_of_runs(const IsolationSources& sources, const IsolationInp
       built.add(program, program, problems);
     if (!run.paths.empty()) built.merge(sources_of_paths(run.paths, sources, problems));
   }
-  // Without a study nothing says which runs are of one build: the first stands for all.
+  // Only studies record the builds of runs. Otherwise, assume that all runs have the build of the
+  // first one.
   if (input.builds.empty() && !input.reports.empty())
     built.merge(sources_of_paths(input.reports.front().path, sources, problems));
   return built;

@@ -14,26 +14,14 @@ using csi::FlowRecord;
 
 // Linkers and C libraries add these to each program. They call `main` and functions whose addresses
 // are taken, and no others.
-constexpr auto kStartup = std::to_array<std::string_view>({"_start",
-                                                           "_init",
-                                                           "_fini",
-                                                           "deregister_tm_clones",
-                                                           "register_tm_clones",
-                                                           "__do_global_dtors_aux",
-                                                           "frame_dummy",
-                                                           "__libc_csu_init",
-                                                           "__libc_csu_fini",
-                                                           "_dl_relocate_static_pie",
-                                                           "etext",
-                                                           "_etext",
-                                                           "__etext",
-                                                           "atexit",
-                                                           "at_quick_exit",
-                                                           "__stat",
-                                                           "__fstat",
-                                                           "__lstat",
-                                                           "pthread_atfork",
-                                                           "__pthread_atfork"});
+constexpr auto kStartup = std::to_array<std::string_view>(
+    {"_start", "_init", "_fini", "deregister_tm_clones", "register_tm_clones",
+     "__do_global_dtors_aux", "frame_dummy", "__libc_csu_init", "__libc_csu_fini",
+     "_dl_relocate_static_pie", "etext", "_etext", "__etext"});
+// The same of the part of libc that is always linked statically.
+constexpr auto kStaticLibc =
+    std::to_array<std::string_view>({"atexit", "at_quick_exit", "__stat", "__fstat", "__lstat",
+                                     "pthread_atfork", "__pthread_atfork"});
 // Telltale's runtime libraries: what their functions' names begin with, and those of libc that they
 // interpose.
 constexpr auto kRuntime = std::to_array<std::string_view>(
@@ -43,6 +31,7 @@ constexpr auto kInterposed =
 
 bool is_startup(std::string_view symbol) {
   return std::ranges::find(kStartup, symbol) != kStartup.end() ||
+         std::ranges::find(kStaticLibc, symbol) != kStaticLibc.end() ||
          std::ranges::find(kInterposed, symbol) != kInterposed.end() ||
          std::ranges::any_of(kRuntime, [&](auto prefix) { return symbol.starts_with(prefix); });
 }
