@@ -65,8 +65,8 @@ void LostPieces::add_between(std::uint64_t from, std::uint64_t to, Numbers& lost
 
 // The same of removable pieces, on ways of any length.
 void LostPieces::add_removable_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const {
-  const Reached loops =
-      reach(from, to, [&](std::uint64_t number) { return may_be_one_of_a_loop(pieces()[number]); });
+  const Reached loops = reach(
+      from, to, [&](std::uint64_t number) { return is_removable_from_loop(pieces()[number]); });
   const Reached reached = reach(from, to, [&](std::uint64_t number) {
     return is_removable(pieces()[number]) ||
            (llvm::is_contained(loops, number) && is_in_loop(number, loops));
@@ -139,7 +139,7 @@ void LostPieces::add_loop(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> aft
 // Whether removable pieces lead from one to the head of the loop; adds those that do.
 bool LostPieces::repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps, Numbers& seen,
                          Numbers& in_loop) const {
-  if (at == kNoPiece || !may_be_one_of_a_loop(pieces()[at]) || !seen.insert(at).second ||
+  if (at == kNoPiece || !is_removable_from_loop(pieces()[at]) || !seen.insert(at).second ||
       steps == 0)
     return at != kNoPiece && in_loop.contains(at);
   --steps;
@@ -155,23 +155,24 @@ bool LostPieces::is_removable(const Piece& piece) const {
   const auto is_used = [](const llvm::WeakVH& variable) {
     return variable != nullptr && !variable->use_empty();
   };
-  return may_be_one_of_a_loop(piece) && !piece.writes_elsewhere &&
+  return is_removable_from_loop(piece) && !piece.writes_elsewhere &&
          (!piece.writes_by_pointer || gets_memory_) && llvm::none_of(piece.written, is_used);
 }
 
-// The same in a loop, of which what it writes may be left: the last value, after the loop.
-bool LostPieces::may_be_one_of_a_loop(const Piece& piece) const {
+// The same of a piece in a loop. There it may also write: the optimiser keeps the value in a
+// register, stores the last one after the loop, and removes the loop.
+bool LostPieces::is_removable_from_loop(const Piece& piece) const {
   if (piece.has_effects) return false;
   if (!piece.ends_with_call) return true;
   return piece.callee == nullptr ? !piece.call_has_effects : is_removable(*piece.callee);
 }
 
-// Null: it was inlined everywhere, and removed.
+// Returns null if the function was inlined everywhere, and removed.
 const llvm::Function* LostPieces::function_left(const llvm::DISubprogram& function) const {
   return module_.getFunction(symbol_of(function));
 }
 
-// The same of a call. What is known of the callee now counts.
+// Uses what the optimiser has found out about the callee by now.
 bool LostPieces::is_removable(const llvm::DISubprogram& function) const {
   const llvm::Function* const callee = function_left(function);
   return callee == nullptr || (callee->onlyReadsMemory() && callee->doesNotThrow() &&

@@ -14,8 +14,8 @@
 
 namespace telltale::instrument {
 
-// Of a function that was optimised. Pieces are numbers; those of a call belong to one copy of a
-// function. `kNoPiece` is the end of that.
+// Works on one optimised function. Pieces are given by their numbers. All pieces of one call of a
+// method belong to the same copy of a function; `kNoPiece` stands for the end of that copy.
 class LostPieces {
  public:
   using Numbers = llvm::SmallDenseSet<std::uint64_t>;
@@ -34,7 +34,8 @@ class LostPieces {
 
   // Whether an optimiser may have removed a call of the function although it would have run.
   [[nodiscard]] bool is_removable(const llvm::DISubprogram& function) const;
-  // The same of its pieces, with a branch, though it was inlined in other copies of the code.
+  // Whether an optimiser may have removed all pieces of the function together with a branch. Other
+  // copies of the code may still have them inlined.
   [[nodiscard]] bool has_removable_pieces(const llvm::DISubprogram* function) const {
     return has_removable_pieces(function, kMostCalls);
   }
@@ -43,7 +44,7 @@ class LostPieces {
   static constexpr unsigned kMostCalls = 4;
 
   [[nodiscard]] bool is_removable(const Piece& piece) const;
-  [[nodiscard]] bool may_be_one_of_a_loop(const Piece& piece) const;
+  [[nodiscard]] bool is_removable_from_loop(const Piece& piece) const;
   [[nodiscard]] const llvm::Function* function_left(const llvm::DISubprogram& function) const;
   [[nodiscard]] bool has_removable_pieces(const llvm::DISubprogram* function, unsigned depth) const;
   void add_sides(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
