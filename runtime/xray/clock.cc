@@ -1,8 +1,8 @@
 #include "clock.h"
 
 #include <cpuid.h>
-#include <pthread.h>
 
+#include "bare_thread.h"
 #include "record.h"
 #include "syscalls.h"
 
@@ -79,14 +79,14 @@ void tell(uint64_t frequency, uint32_t source, uint32_t uncertainty) {
   __atomic_store_n(&state.header->frequency, frequency, __ATOMIC_RELAXED);
 }
 
-void* tick(void*) {
+void tick() {
   const uint32_t epoch = state.epoch;
   while (state.recording && state.epoch == epoch) {
     const timespec pause{0, kTickNs};
     sys::call(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &pause, static_cast<void*>(nullptr));
     __atomic_store_n(&gap_ticks, gap_ticks + 1, __ATOMIC_RELAXED);
   }
-  return nullptr;
+  __atomic_fetch_sub(&state.fork_mark->timers, 1, __ATOMIC_RELEASE);
 }
 
 }  // namespace
@@ -147,14 +147,11 @@ void calibrate_now_and_then() {
 }
 
 bool start_ticking() {
-  pthread_attr_t attributes;
-  pthread_t thread;
-  pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   const sys::BlockSignals blocked;
-  const bool done = pthread_create(&thread, &attributes, tick, nullptr) == 0;
-  pthread_attr_destroy(&attributes);
-  return done;
+  __atomic_fetch_add(&state.fork_mark->timers, 1, __ATOMIC_RELAXED);
+  if (start_bare_thread(tick)) return true;
+  __atomic_fetch_sub(&state.fork_mark->timers, 1, __ATOMIC_RELAXED);
+  return false;
 }
 
 // The vDSO's clock; libc is only used to find it.

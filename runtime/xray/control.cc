@@ -32,6 +32,16 @@ constexpr uint64_t kGlibcSignals = uint64_t{3} << 31;  // 32 and 33: cancellatio
 
 using Message = Text<xray::kMostControlBytes>;
 
+// What the last thread of the program needs to end the control thread.
+struct Running {
+  pthread_t thread;
+  bool is_known;  // `thread` is valid
+  bool must_end;
+  sockaddr_un address;     // of the listener
+  uint32_t address_bytes;  // 0: it does not listen
+};
+Running running;
+
 void add_hex(Text<64>& text, uint64_t number) {
   for (int shift = 60; shift >= 0; shift -= 4) text.add("0123456789abcdef"[number >> shift & 15]);
 }
@@ -43,16 +53,16 @@ int open_listener() {
   Text<64> name;
   name.add(xray::kControlName).add(static_cast<uint64_t>(sys::pid())).add('-');
   add_hex(name, random);
-  sockaddr_un address;
-  address.sun_family = AF_UNIX;
-  address.sun_path[0] = '\0';
-  copy_bytes(address.sun_path + 1, name.c_str(), name.size());
+  running.address.sun_family = AF_UNIX;
+  running.address.sun_path[0] = '\0';
+  copy_bytes(running.address.sun_path + 1, name.c_str(), name.size());
   const long opened = sys::call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
   if (sys::failed(opened)) return -1;
   const auto listener = static_cast<int>(opened);
-  const size_t bytes = offsetof(sockaddr_un, sun_path) + 1 + name.size();
-  if (!sys::failed(sys::call(SYS_bind, listener, &address, bytes)) &&
+  const auto bytes = static_cast<uint32_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  if (!sys::failed(sys::call(SYS_bind, listener, &running.address, bytes)) &&
       !sys::failed(sys::call(SYS_listen, listener, 16))) {
+    __atomic_store_n(&running.address_bytes, bytes, __ATOMIC_RELEASE);
     return listener;
   }
   sys::call(SYS_close, listener);
@@ -228,16 +238,23 @@ void serve(int connection) {
             static_cast<void*>(nullptr), 0);
 }
 
-// Whether the program's threads have all ended by pthread_exit: libc would end the process after
-// the last of them, and does not, because this thread lives.
-bool is_left_alone() {
+// Of this process, its first thread also if that has ended. 0: not known.
+uint64_t count_threads() {
   struct stat tasks;  // not set to zeros as a whole: that would be a call of memset
   tasks.st_nlink = 0;
-  if (sys::failed(sys::call(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0))) return false;
-  // Two links, one for each thread; the first thread stays in the list when it has ended, and the
-  // sparse clock has a thread.
-  const uint64_t ours = state.recording && state.sparse_interval != 0 ? 3 : 2;
-  if (tasks.st_nlink > 2 + ours) return false;
+  if (sys::failed(sys::call(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &tasks, 0))) return 0;
+  return tasks.st_nlink < 2 ? 0 : tasks.st_nlink - 2;  // a link for each, and two of the folder
+}
+
+// The control thread, and those of sparse clocks.
+uint64_t own_threads() { return 1 + __atomic_load_n(&state.fork_mark->timers, __ATOMIC_ACQUIRE); }
+
+// Whether the program's threads have all ended by pthread_exit: libc would end the process after
+// the last of them, and does not, because this thread lives. That happens if the last one has
+// recorded nothing.
+bool is_left_alone() {
+  const uint64_t threads = count_threads();
+  if (threads == 0 || threads > 1 + own_threads()) return false;
   char text[256];
   const long file = sys::open("/proc/self/stat", O_RDONLY);
   if (sys::failed(file)) return false;
@@ -253,6 +270,69 @@ bool is_left_alone() {
   return end != nullptr && end[1] == ' ' && end[2] == 'Z';
 }
 
+// The program's threads that have begun to end, and perhaps have ended.
+class EndingThreads {
+ public:
+  // In a forked child.
+  void clear() {
+    lock_.reset();
+    count_ = 0;
+  }
+
+  // Adds the calling thread. True if all threads of the program are ending now, so that this one
+  // was the last to begin. False, too, if they are too many to tell.
+  bool add_and_ask() {
+    const int self = sys::tid();
+    const Locked locked(lock_);
+    if (!contains(self)) {
+      if (count_ == kMost) keep_living();
+      if (count_ == kMost) return false;
+      threads_[count_++] = self;
+    }
+    if (!contains(sys::pid())) return false;  // the first thread lives
+    while (true) {                            // until none has ended while they were counted
+      keep_living();
+      const size_t before = count_;
+      const uint64_t threads = count_threads();
+      keep_living();
+      if (count_ == before) return threads == count_ + own_threads();
+    }
+  }
+
+  // The calling thread lives: it may have the number of one that has ended.
+  void remove() {
+    const int self = sys::tid();
+    const Locked locked(lock_);
+    for (size_t i = 0; i < count_; ++i) {
+      if (threads_[i] == self) threads_[i--] = threads_[--count_];
+    }
+  }
+
+ private:
+  static constexpr size_t kMost = 256;
+
+  // Forgets those that have ended. The process's first thread stays until the process ends.
+  void keep_living() {
+    size_t kept = 0;
+    for (size_t i = 0; i < count_; ++i) {
+      if (!sys::failed(sys::call(SYS_tgkill, sys::pid(), threads_[i], 0)))
+        threads_[kept++] = threads_[i];
+    }
+    count_ = kept;
+  }
+  [[nodiscard]] bool contains(int thread) const {
+    for (size_t i = 0; i < count_; ++i) {
+      if (threads_[i] == thread) return true;
+    }
+    return false;
+  }
+
+  SpinLock lock_;
+  size_t count_ = 0;
+  int threads_[kMost] = {};
+};
+EndingThreads ending_threads;
+
 void* answer_requests(void*) {
   sys::call(SYS_prctl, PR_SET_NAME, "telltale", 0, 0, 0);
   thread_state.busy = 1;
@@ -262,7 +342,7 @@ void* answer_requests(void*) {
   thread_state.has_own_descriptors = true;
   const int listener = open_listener();
   if (listener < 0) return nullptr;
-  while (true) {
+  while (!__atomic_load_n(&running.must_end, __ATOMIC_ACQUIRE)) {
     if (!wait_for(listener, kPollNs)) {
       if (!is_left_alone()) continue;
       thread_state.busy = 0;
@@ -271,9 +351,10 @@ void* answer_requests(void*) {
     const long connection = sys::call(SYS_accept4, listener, static_cast<void*>(nullptr),
                                       static_cast<void*>(nullptr), int{SOCK_CLOEXEC});
     if (sys::failed(connection)) continue;
-    serve(static_cast<int>(connection));
+    if (!__atomic_load_n(&running.must_end, __ATOMIC_ACQUIRE)) serve(static_cast<int>(connection));
     sys::call(SYS_close, connection);
   }
+  return nullptr;
 }
 
 // All signals are for the program's threads. Libc's own are not blocked: setuid() waits until each
@@ -297,6 +378,7 @@ class ProgramSignals {
 
 // The thread stayed with the parent.
 void in_forked_child() {
+  ending_threads.clear();
   if (state.options.follow_forks) start_control();
 }
 
@@ -307,14 +389,38 @@ void start_control() {
   if (__atomic_exchange_n(&state.fork_mark->control, 1, __ATOMIC_ACQ_REL) != 0) return;
   static bool watches_forks = false;
   if (!watches_forks) watches_forks = pthread_atfork(nullptr, nullptr, in_forked_child) == 0;
+  // A thread that ends while it records is noticed anyway, and so must be the process's first.
+  if (state.thread_key >= 0 && sys::tid() == sys::pid())
+    pthread_setspecific(static_cast<pthread_key_t>(state.thread_key), &thread_state);
+  running.is_known = running.must_end = false;
+  running.address_bytes = 0;
   pthread_attr_t attributes;
-  pthread_t thread;
   pthread_attr_init(&attributes);
-  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   pthread_attr_setstacksize(&attributes, kStackBytes);
   const ProgramSignals blocked;
-  pthread_create(&thread, &attributes, answer_requests, nullptr);
+  const bool runs = pthread_create(&running.thread, &attributes, answer_requests, nullptr) == 0;
   pthread_attr_destroy(&attributes);
+  __atomic_store_n(&running.is_known, runs, __ATOMIC_RELEASE);
+}
+
+void note_thread_for_control() {
+  if (__atomic_load_n(&running.is_known, __ATOMIC_ACQUIRE)) ending_threads.remove();
+}
+
+void end_control_with_last_thread() {
+  if (!__atomic_load_n(&running.is_known, __ATOMIC_ACQUIRE) || state.fork_mark->control == 0 ||
+      !ending_threads.add_and_ask()) {
+    return;
+  }
+  __atomic_store_n(&running.must_end, true, __ATOMIC_RELEASE);
+  // If it does not listen yet, it sees this when it does, or a second later.
+  const uint32_t bytes = __atomic_load_n(&running.address_bytes, __ATOMIC_ACQUIRE);
+  const long client = sys::call(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+  if (!sys::failed(client)) {
+    if (bytes != 0) sys::call(SYS_connect, client, &running.address, bytes);
+    sys::call(SYS_close, client);
+  }
+  pthread_join(running.thread, nullptr);
 }
 
 }  // namespace telltale::recorder

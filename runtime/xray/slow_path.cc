@@ -3,6 +3,7 @@
 #include "begin.h"
 #include "cells.h"
 #include "clock.h"
+#include "control.h"
 #include "events.h"
 #include "frequent_functions.h"
 #include "record.h"
@@ -359,6 +360,7 @@ TELLTALE_HOOK __attribute__((force_align_arg_pointer)) void record_typed(size_t 
 
 void watch_thread_end() {
   if (state.options.notes_crashes()) give_signal_stack();
+  note_thread_for_control();
   if (state.thread_key >= 0)
     pthread_setspecific(static_cast<pthread_key_t>(state.thread_key), &thread_state);
 }

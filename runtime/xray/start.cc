@@ -57,8 +57,11 @@ void say(const char* what) {
 
 // At the thread's own end; also in later rounds of key destructors, if destructors record events.
 void on_thread_end(void*) {
-  if (state.fork_mark->alive == 0) return;
   const sys::BlockSignals blocked;
+  if (state.fork_mark->alive == 0) {
+    end_control_with_last_thread();
+    return;
+  }
   decide_open_calls(true);
   thread_state.busy = 1;
   note_thread_name();
@@ -68,6 +71,7 @@ void on_thread_end(void*) {
   forget_open_calls();
   forget_recorded_calls();
   take_signal_stack();
+  end_control_with_last_thread();
   thread_state.busy = 0;
 }
 

@@ -180,6 +180,7 @@ struct ForkMark {
   uint64_t alive;      // the process's own files are open, or cannot be
   uint64_t beginning;  // a thread is about to open them
   uint64_t control;    // the control thread runs
+  uint64_t timers;     // threads of sparse clocks, also those of recordings that have just ended
   SpinLock lifecycle;  // recording is being started or stopped
 };
 
