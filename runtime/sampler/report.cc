@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -299,6 +300,11 @@ int open_spooled_report(const char* pattern, const char* sparsity, const uint64_
 int report_failure() { return write_failure; }
 
 bool has_report() { return report.is_open(); }
+uint64_t report_bytes() {
+  struct stat facts = {};
+  if (!report.is_file() || ::fstat(report.descriptor(), &facts) != 0) return 0;
+  return static_cast<uint64_t>(facts.st_size);
+}
 
 bool report_is_file() { return report.is_open() && report.is_file(); }
 

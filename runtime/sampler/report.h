@@ -15,6 +15,8 @@ int open_spooled_report(const char* pattern, const char* sparsity, const uint64_
 bool has_report();
 // Is it a regular file? Writes to it do not block.
 bool report_is_file();
+// The bytes that this regular file holds so far; 0 for anything else.
+uint64_t report_bytes();
 // The destination for messages: the file's path, or "descriptor 3".
 const char* report_place();
 // The errno of a write of a `samples` subreport that failed; 0 if none did.

@@ -73,6 +73,14 @@ void log_destination(int error) {
   }
 }
 
+// Programs that a script starts one after the other have the same seed, but are to be sampled at
+// different places. What the report holds of those before tells them apart, in the same way each
+// time the script runs.
+uint64_t seed_after(uint64_t seed, uint64_t bytes) {
+  constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
+  return seed ^ bytes * kOdd;
+}
+
 void read_rates_variable(const char* text) {
   if (!read_rates({text, text + ::strlen(text)}, the_settings.first_executions)) {
     warn("SAMPLER_RATES is neither uniform nor adaptive nor adaptive:N with N from 1 to 255", text);
@@ -110,7 +118,9 @@ void read_environment() {
   const char* const file = trusted_variable("SAMPLER_FILE");
   const char* const append = trusted_variable("SAMPLER_APPEND");
   if (descriptor != nullptr || file != nullptr) {
-    log_destination(open_report(descriptor, file, append != nullptr && *append != 0));
+    const bool appends = append != nullptr && *append != 0;
+    log_destination(open_report(descriptor, file, appends));
+    if (appends) the_settings.seed = seed_after(the_settings.seed, report_bytes());
   } else {
     log_destination(open_spool(rates != nullptr));
   }

@@ -1,5 +1,6 @@
 """`telltale run --study` and `telltale study`, on a program that fails as it is told."""
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -135,6 +136,26 @@ class RunStudyTest(StudyCase):
         self.assertEqual(len(table(study)), 4)
         for run in range(1, 5):
             self.assertEqual((study / f"reports/{run}.report").read_text(), expected)
+
+    def test_they_are_sampled_at_different_places(self):
+        source = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "tests/programs/sampler/often.c"
+        program = self.folder / "often"
+        subprocess.run(["telltale-cc", "-fsampler-scheme=branches", "-O1", source, "-o", program], check=True, timeout=120)
+        reports = []
+        for _ in range(2):
+            report = self.folder / "shared.report"
+            environment = {"SAMPLER_FILE": str(report), "SAMPLER_APPEND": "1", "SAMPLER_SPARSITY": "50", "SAMPLER_SEED": "7"}
+            for _ in range(3):
+                subprocess.run([program], env=environment, check=True, timeout=60)
+            reports.append(report.read_text())
+            report.unlink()
+        self.assertEqual(reports[0], reports[1])
+        subprocess.run([program], env={**environment, "SAMPLER_APPEND": ""}, check=True, timeout=60)
+        alone = report.read_text()
+        # The first is sampled as without the others.
+        self.assertTrue(reports[0].startswith(alone))
+        shown = [part.split("</report>")[0] for part in reports[0].split("<report")[1:]]
+        self.assertEqual(len(set(shown)), 3, reports[0])
 
     def test_a_report_of_an_interrupted_run_is_not_taken_for_a_later_one(self):
         study = self.study("s")
