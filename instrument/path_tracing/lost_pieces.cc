@@ -5,6 +5,9 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/ValueHandle.h>
 
+#include <utility>
+#include <vector>
+
 #include "path_tracing/path_scopes.h"
 
 namespace telltale::instrument {
@@ -43,6 +46,43 @@ Reached reach(std::uint64_t from, std::uint64_t to, IsPassed is_passed) {
   return reached;
 }
 
+// The ways from the first of these pieces through the others.
+class Ways {
+ public:
+  explicit Ways(Reached reached) : pieces_(std::move(reached)), before_(pieces_.size()) {
+    for (std::size_t i = 0; i < pieces_.size(); ++i) {
+      for (const std::uint64_t next : pieces()[pieces_[i]].next) {
+        const auto found = llvm::find(pieces_, next);
+        if (found != pieces_.end()) before_[found - pieces_.begin()].push_back(i);
+      }
+    }
+  }
+
+  [[nodiscard]] bool contain(std::uint64_t piece) const {
+    return llvm::is_contained(pieces_, piece);
+  }
+
+  // Adds those that lead to a piece that is not one of them, or to the end; not the first.
+  void add_leading(std::uint64_t to, LostPieces::Numbers& lost) const {
+    llvm::SmallVector<std::size_t, 16> pending;
+    llvm::SmallVector<bool, 64> leads(pieces_.size());
+    const auto add = [&](std::size_t index) {
+      if (leads[index]) return;
+      leads[index] = true;
+      pending.push_back(index);
+      if (index != 0) lost.insert(pieces_[index]);
+    };
+    for (std::size_t i = 0; i < pieces_.size(); ++i)
+      if (llvm::is_contained(pieces()[pieces_[i]].next, to)) add(i);
+    while (!pending.empty())
+      for (const std::size_t index : before_[pending.pop_back_val()]) add(index);
+  }
+
+ private:
+  Reached pieces_;
+  std::vector<llvm::SmallVector<std::size_t, 2>> before_;  // by index: those that lead there
+};
+
 // Whether some of these pieces lead from the piece back to it.
 bool is_in_loop(std::uint64_t piece, const Reached& through) {
   const Reached after =
@@ -54,37 +94,33 @@ bool is_in_loop(std::uint64_t piece, const Reached& through) {
 
 }  // namespace
 
-void LostPieces::add_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const {
-  if (llvm::is_contained(pieces()[from].next, to)) return;
-  // Only short ways: what is far away was not lost with one branch.
-  constexpr unsigned kMostPieces = 4;
-  std::size_t steps = 256;
-  is_between(from, to, kMostPieces, steps, lost);
-  add_removable_between(from, to, lost);
-}
-
-// The same of removable pieces, on ways of any length.
-void LostPieces::add_removable_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const {
-  const Reached loops = reach(
-      from, to, [&](std::uint64_t number) { return is_removable_from_loop(pieces()[number]); });
-  const Reached reached = reach(from, to, [&](std::uint64_t number) {
-    return is_removable(pieces()[number]) ||
-           (llvm::is_contained(loops, number) && is_in_loop(number, loops));
+void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> after,
+                             HasMarker has_marker, Numbers& lost) const {
+  const auto has_lost_marker = [&](std::uint64_t number) { return !has_marker(number); };
+  const Ways unmarked(reach(from, kNoPiece, has_lost_marker));
+  const Reached loops = reach(from, kNoPiece, [&](std::uint64_t number) {
+    return is_removable_from_loop(pieces()[number]);
   });
-  // Those that lead to the end.
-  Numbers leading;
-  if (to != kNoPiece) leading.insert(to);
-  for (bool is_new = true; is_new;) {
-    is_new = false;
-    for (const std::uint64_t number : llvm::reverse(reached)) {
-      const bool leads = llvm::any_of(pieces()[number].next, [&](std::uint64_t next) {
-        return next != kNoPiece ? leading.contains(next) : to == kNoPiece;
-      });
-      if (leads && leading.insert(number).second) is_new = true;
+  const auto is_removed = [&](std::uint64_t number) {
+    return is_removable(pieces()[number]) || has_lost_marker(number) ||
+           (llvm::is_contained(loops, number) && is_in_loop(number, loops));
+  };
+  const Ways removed(reach(from, kNoPiece, is_removed));
+  for (const std::uint64_t to : after) {
+    if (llvm::is_contained(pieces()[from].next, to)) {
+      unmarked.add_leading(to, lost);
+      continue;
+    }
+    // Only short ways: what is far away was not lost with one branch.
+    constexpr unsigned kMostPieces = 4;
+    std::size_t steps = 256;
+    is_between(from, to, kMostPieces, steps, lost);
+    if (removed.contain(to)) {
+      Ways(reach(from, to, is_removed)).add_leading(to, lost);
+    } else {
+      removed.add_leading(to, lost);
     }
   }
-  for (const std::uint64_t number : llvm::drop_begin(reached))
-    if (leading.contains(number)) lost.insert(number);
 }
 
 void LostPieces::add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after,

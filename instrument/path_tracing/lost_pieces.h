@@ -4,6 +4,7 @@
 
 #include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 #include <llvm/IR/Module.h>
 
@@ -26,8 +27,13 @@ class LostPieces {
     gets_memory_ = gets_memory_ || pieces()[piece].function_gets_memory;
   }
 
-  // Adds the pieces between two that now follow each other.
-  void add_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const;
+  // Adds the pieces between one and those that now follow it: on short ways, and, on ways of any
+  // length, pieces that are removable or have lost their markers, as where blocks with the same
+  // code were merged or a branch became a selection. `has_marker(piece)`: the copy of the function
+  // has it somewhere.
+  using HasMarker = llvm::function_ref<bool(std::uint64_t)>;
+  void add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> after, HasMarker has_marker,
+                   Numbers& lost) const;
   // Adds successors of a piece that optimisation has removed; `after`: the successors that are
   // left.
   void add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
@@ -53,7 +59,6 @@ class LostPieces {
   void add_loop(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
   [[nodiscard]] bool repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps,
                              Numbers& seen, Numbers& in_loop) const;
-  void add_removable_between(std::uint64_t from, std::uint64_t to, Numbers& lost) const;
 
   const llvm::Module& module_;
   bool gets_memory_ = false;  // the function, or one that is inlined into it

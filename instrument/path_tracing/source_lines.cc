@@ -164,8 +164,13 @@ class Collector {
         next->second = number;
       }
       LostPieces::Numbers numbers;
-      for (const std::uint64_t other : after) lost_.add_between(number, other, numbers);
-      if (!after.empty()) lost_.add_after(number, after, numbers);
+      const auto has_marker = [this, around = call](std::uint64_t piece) {
+        return blocks_.contains(PieceHere(piece, around));
+      };
+      if (!after.empty()) {
+        lost_.add_between(number, after, has_marker, numbers);
+        lost_.add_after(number, after, numbers);
+      }
       for (const std::uint64_t each : numbers) lost.insert({each, call});
     }
     std::vector<PieceHere> sorted(lost.begin(), lost.end());
@@ -257,7 +262,7 @@ class Collector {
   // would take too long.
   [[nodiscard]] llvm::SmallVector<std::uint64_t, 4> pieces_after(
       const llvm::BasicBlock& block, const llvm::DILocation* call) const {
-    constexpr std::size_t kMostBlocks = 64;
+    constexpr std::size_t kMostBlocks = 1024;
     llvm::SmallVector<std::uint64_t, 4> found;
     llvm::SmallPtrSet<const llvm::BasicBlock*, 16> seen;
     llvm::SmallVector<const llvm::BasicBlock*, 16> pending{&block};
@@ -280,6 +285,8 @@ class Collector {
         }
       }
     }
+    llvm::sort(found);
+    found.erase(llvm::unique(found), found.end());
     return found;
   }
 

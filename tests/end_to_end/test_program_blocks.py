@@ -135,9 +135,9 @@ class ProgramBlocks(SamplerCase):
                                 self.assertEqual(unknown, 0)
                                 self.assertGreater(len(lines.keys() & exact.keys()), 0.75 * len(exact))
 
-    def check_marked_lines(self, source, *words, schemas=("pt.schema", "bb.schema", "cc.schema"), least=0.8):
+    def check_marked_lines(self, source, *words, schemas=("pt.schema", "bb.schema", "cc.schema"), least=0.8, all_have_answers=False):
         """Lines with the comment "ran" or "not" have no other certain answer; `least`: share of certain answers with flags of blocks
-        and without optimisation."""
+        and without optimisation; `all_have_answers`: code of each of these lines is left, or may have been merged with others."""
         marked = {number: found[1] for number, text in enumerate(source.read_text().splitlines(), 1)
                   if (found := re.search(r"(?:/\*|//) (ran|not)(?: \*/| \*/ })?$", text))}
         for release, schema, level in itertools.product(RELEASES, schemas, ("-O0", "-O1", "-O2", "-O3", "-Os")):
@@ -148,6 +148,8 @@ class ProgramBlocks(SamplerCase):
                     for line in function["lines"]:
                         if line["file"] == str(source):
                             answers[line["line"]] = max(answers.get(line["line"], "no"), line["ran"], key=("no", "maybe", "yes").index)
+                if all_have_answers:
+                    self.assertEqual(marked.keys() - answers.keys(), set())
                 right = {"ran": "yes", "not": "no"}
                 for number, how in marked.items():
                     self.assertIn(answers.get(number, "maybe"), (right[how], "maybe"), (number, how))
@@ -174,6 +176,9 @@ class ProgramBlocks(SamplerCase):
 
     def test_lines_of_removed_code(self):
         self.check_marked_lines(CASES / "removed_code.c", schemas=("pt.schema", "bb.schema"))
+
+    def test_lines_of_merged_code(self):
+        self.check_marked_lines(CASES / "merged_code.c", schemas=("pt.schema", "bb.schema"), all_have_answers=True)
 
     def test_lines_after_a_throw(self):
         self.check_marked_lines(CASES / "after_a_throw.cc", least=0.7)
