@@ -61,6 +61,7 @@ class Collector {
       blocks_[*piece].push_back(instruction.getParent());
       pieces_of_[instruction.getParent()].push_back(*piece);
       lost_.note(piece->first);
+      is_optimised_ = is_optimised_ || pieces()[piece->first].is_optimised;
       for (const llvm::DILocation* at = piece->second; at != nullptr; at = at->getInlinedAt())
         inlined_.insert(place_of_call(*at, at->getInlinedAt()));
     }
@@ -86,8 +87,6 @@ class Collector {
   void collect(llvm::BasicBlock& block) const {
     std::vector<SourceLine> lines;
     std::vector<SourceLine> before;
-    std::vector<SourceLine> lost;
-    std::vector<const llvm::DISubprogram*> gone;
     unsigned calls = 0;
     for (const llvm::Instruction& instruction : block) {
       if (as_call(instruction) != nullptr) ++calls;
@@ -96,6 +95,15 @@ class Collector {
       add_pieces_before(*piece, block, calls, before);
       add_lines(*piece, lines, calls);
     }
+    llvm::Instruction& last = *block.getTerminator();
+    last.setMetadata(kLines, list_of(lines));
+    if (!before.empty()) last.setMetadata(kLinesBefore, list_of(before));
+    if (is_optimised_) collect_lost(block);
+  }
+
+  void collect_lost(llvm::BasicBlock& block) const {
+    std::vector<SourceLine> lost;
+    std::vector<const llvm::DISubprogram*> gone;
     for (const PieceHere& piece : lost_pieces(block)) {
       add_lines(piece, lost);
       const llvm::DISubprogram* const callee = pieces()[piece.first].callee;
@@ -112,8 +120,6 @@ class Collector {
       if (!has_inlined(here[i]) || !inlined_follows(here[i], block, here.drop_front(i + 1)))
         add_lost_callee(here[i], block, gone);
     llvm::Instruction& last = *block.getTerminator();
-    last.setMetadata(kLines, list_of(lines));
-    if (!before.empty()) last.setMetadata(kLinesBefore, list_of(before));
     if (!lost.empty()) last.setMetadata(kLinesLost, list_of(lost));
     if (!gone.empty())
       last.setMetadata(kFunctionsGone,
@@ -305,6 +311,7 @@ class Collector {
   }
 
   llvm::Function& function_;
+  bool is_optimised_ = false;  // some code in it was
   std::vector<llvm::Instruction*> markers_;
   llvm::DenseMap<PieceHere, llvm::SmallVector<const llvm::BasicBlock*, 1>> blocks_;
   // Blocks with calls, by the function that they call.

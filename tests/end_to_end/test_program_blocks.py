@@ -237,6 +237,20 @@ class ProgramBlocks(SamplerCase):
         for words in self.SAMPLED:
             self.check_marked_lines(CASES / "copied_by_the_sampler.c", "-csi-opt=0", *words)
 
+    def test_lines_that_only_the_samplers_code_has(self):
+        """Checks at the end of a branch have the line of `else`, marks of coverage that of `break`: such lines have no answer."""
+        source = CASES / "lines_of_checks.c"
+        self.check_marked_lines(source)
+        sampled = (*self.SAMPLED, ("-fsampler-scheme=coverage,function-entries",), ("-fsampler-scheme=coverage", "-fno-sample"))
+        for words in sampled:
+            self.check_marked_lines(source, "-csi-opt=0", *words, schemas=("bb.schema",), least=0.6)
+        for release, schema in itertools.product(RELEASES, ("pt.schema", "bb.schema", "cc.schema")):
+            lines = [line["line"] for line in self.functions(self.build(schema, release=release, source=source))["main"]["lines"]]
+            for words in sampled:
+                with self.subTest(release=release, schema=schema, words=words):
+                    functions = self.functions(self.build(schema, *words, release=release, source=source))
+                    self.assertEqual([line["line"] for line in functions["main"]["lines"]], lines)
+
     def test_frames_of_copies_that_the_sampler_makes(self):
         """They have the names of the source, with debug information or without."""
         source = CASES / "copied_by_the_sampler.c"
