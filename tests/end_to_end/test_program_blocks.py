@@ -251,6 +251,16 @@ class ProgramBlocks(SamplerCase):
                     functions = self.functions(self.build(schema, *words, release=release, source=source))
                     self.assertEqual([line["line"] for line in functions["main"]["lines"]], lines)
 
+    def test_a_function_called_once_has_one_activation_although_it_has_copies(self):
+        """What its frame did not run, no copy of it did; so with the Sampler's schemes as many lines have certain answers."""
+        source = CASES / "lines_of_checks.c"
+        for release, schema in itertools.product(RELEASES, ("pt.schema", "bb.schema", "cc.schema")):
+            plain = self.functions(self.build(schema, release=release, source=source))
+            for words in (*self.SAMPLED, ("-fsampler-scheme=coverage,function-entries",)):
+                with self.subTest(release=release, schema=schema, words=words):
+                    functions = self.functions(self.build(schema, *words, release=release, source=source))
+                    self.assertEqual(functions["main"]["lines"], plain["main"]["lines"])
+
     def test_frames_of_copies_that_the_sampler_makes(self):
         """They have the names of the source, with debug information or without."""
         source = CASES / "copied_by_the_sampler.c"
