@@ -92,7 +92,8 @@ class Collector {
       if (as_call(instruction) != nullptr) ++calls;
       const auto piece = is_line_marker(instruction) ? piece_of(instruction) : std::nullopt;
       if (!piece) continue;
-      add_pieces_before(*piece, block, calls, before);
+      for (const std::uint64_t earlier : pieces_before(*piece, block))
+        add_lines({earlier, piece->second}, before, calls);
       add_lines(*piece, lines, calls);
     }
     llvm::Instruction& last = *block.getTerminator();
@@ -138,19 +139,21 @@ class Collector {
       lines.push_back(source_line(*location, piece.second, calls));
   }
 
-  // Up to the first one that a block has which dominates this one: that block has those before.
-  void add_pieces_before(const PieceHere& piece, const llvm::BasicBlock& block, unsigned calls,
-                         std::vector<SourceLine>& lines) const {
+  // Pieces that ran before, up to the first one that a block has which dominates this one: that
+  // block has those before. The last first.
+  [[nodiscard]] llvm::SmallVector<std::uint64_t, 4> pieces_before(
+      const PieceHere& piece, const llvm::BasicBlock& block) const {
+    llvm::SmallVector<std::uint64_t, 4> before;
     for (std::uint64_t number = pieces()[piece.first].dominator; number != kNoPiece;
          number = pieces()[number].dominator) {
-      const PieceHere earlier(number, piece.second);
-      const auto found = blocks_.find(earlier);
+      const auto found = blocks_.find(PieceHere(number, piece.second));
       if (found != blocks_.end() && llvm::any_of(found->second, [&](const llvm::BasicBlock* has) {
             return dominators_.dominates(has, &block);
           }))
-        return;
-      add_lines(earlier, lines, calls);
+        break;
+      before.push_back(number);
     }
+    return before;
   }
 
   // Pieces that may have run after the block, or between two pieces in it, without a trace. Each
@@ -172,6 +175,13 @@ class Collector {
       LostPieces::Numbers numbers;
       for (const std::uint64_t other : after) lost_.add_between(number, other, numbers);
       if (!after.empty()) lost_.add_after(number, after, numbers);
+      // The head of a loop may have lost its marker together with the loop.
+      std::uint64_t next_of_it = number;
+      for (const std::uint64_t earlier : pieces_before({number, call}, block)) {
+        if (llvm::is_contained(pieces()[earlier].next, next_of_it))
+          lost_.add_after(earlier, next_of_it, numbers);
+        next_of_it = earlier;
+      }
       for (const std::uint64_t each : numbers) lost.insert({each, call});
     }
     std::vector<PieceHere> sorted(lost.begin(), lost.end());
