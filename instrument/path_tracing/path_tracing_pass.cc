@@ -24,6 +24,7 @@
 #include "path_tracing/source_pieces.h"
 #include "path_tracing/variants.h"
 #include "source_function.h"
+#include "translation_unit.h"
 
 namespace telltale::instrument {
 namespace {
@@ -276,7 +277,9 @@ class LineMarkingPass : public llvm::PassInfoMixin<LineMarkingPass> {
     if (!traced_unit().is_active) return llvm::PreservedAnalyses::all();
     for (llvm::Function& function : module)
       if (function.isPresplitCoroutine()) correct_coroutine_lines(function);
-    mark_source_lines(module, !is_optimised_);
+    // What the Sampler inserts has lines of the code before which it is inserted. Among these are
+    // lines that the code does not run, for example that of `else` after the first branch.
+    mark_source_lines(module, is_optimised_, current_unit().active);
     return llvm::PreservedAnalyses::none();
   }
   static bool isRequired() { return true; }  // NOLINT(readability-identifier-naming): LLVM's

@@ -61,6 +61,7 @@ class Collector {
       blocks_[*piece].push_back(instruction.getParent());
       pieces_of_[instruction.getParent()].push_back(*piece);
       lost_.note(piece->first);
+      is_optimised_ = is_optimised_ || pieces()[piece->first].is_optimised;
       for (const llvm::DILocation* at = piece->second; at != nullptr; at = at->getInlinedAt())
         inlined_.insert(place_of_call(*at, at->getInlinedAt()));
     }
@@ -86,16 +87,24 @@ class Collector {
   void collect(llvm::BasicBlock& block) const {
     std::vector<SourceLine> lines;
     std::vector<SourceLine> before;
-    std::vector<SourceLine> lost;
-    std::vector<const llvm::DISubprogram*> gone;
     unsigned calls = 0;
     for (const llvm::Instruction& instruction : block) {
       if (as_call(instruction) != nullptr) ++calls;
       const auto piece = is_line_marker(instruction) ? piece_of(instruction) : std::nullopt;
       if (!piece) continue;
-      add_pieces_before(*piece, block, calls, before);
+      for (const std::uint64_t earlier : pieces_before(*piece, block))
+        add_lines({earlier, piece->second}, before, calls);
       add_lines(*piece, lines, calls);
     }
+    llvm::Instruction& last = *block.getTerminator();
+    last.setMetadata(kLines, list_of(lines));
+    if (!before.empty()) last.setMetadata(kLinesBefore, list_of(before));
+    if (is_optimised_) collect_lost(block);
+  }
+
+  void collect_lost(llvm::BasicBlock& block) const {
+    std::vector<SourceLine> lost;
+    std::vector<const llvm::DISubprogram*> gone;
     for (const PieceHere& piece : lost_pieces(block)) {
       add_lines(piece, lost);
       const llvm::DISubprogram* const callee = pieces()[piece.first].callee;
@@ -112,8 +121,6 @@ class Collector {
       if (!has_inlined(here[i]) || !inlined_follows(here[i], block, here.drop_front(i + 1)))
         add_lost_callee(here[i], block, gone);
     llvm::Instruction& last = *block.getTerminator();
-    last.setMetadata(kLines, list_of(lines));
-    if (!before.empty()) last.setMetadata(kLinesBefore, list_of(before));
     if (!lost.empty()) last.setMetadata(kLinesLost, list_of(lost));
     if (!gone.empty())
       last.setMetadata(kFunctionsGone,
@@ -132,19 +139,21 @@ class Collector {
       lines.push_back(source_line(*location, piece.second, calls));
   }
 
-  // Up to the first one that a block has which dominates this one: that block has those before.
-  void add_pieces_before(const PieceHere& piece, const llvm::BasicBlock& block, unsigned calls,
-                         std::vector<SourceLine>& lines) const {
+  // Pieces that ran before, up to the first one that a block has which dominates this one: that
+  // block has those before. The last first.
+  [[nodiscard]] llvm::SmallVector<std::uint64_t, 4> pieces_before(
+      const PieceHere& piece, const llvm::BasicBlock& block) const {
+    llvm::SmallVector<std::uint64_t, 4> before;
     for (std::uint64_t number = pieces()[piece.first].dominator; number != kNoPiece;
          number = pieces()[number].dominator) {
-      const PieceHere earlier(number, piece.second);
-      const auto found = blocks_.find(earlier);
+      const auto found = blocks_.find(PieceHere(number, piece.second));
       if (found != blocks_.end() && llvm::any_of(found->second, [&](const llvm::BasicBlock* has) {
             return dominators_.dominates(has, &block);
           }))
-        return;
-      add_lines(earlier, lines, calls);
+        break;
+      before.push_back(number);
     }
+    return before;
   }
 
   // Pieces that may have run after the block, or between two pieces in it, without a trace. Each
@@ -170,6 +179,13 @@ class Collector {
       if (!after.empty()) {
         lost_.add_between(number, after, has_marker, numbers);
         lost_.add_after(number, after, numbers);
+      }
+      // The head of a loop may have lost its marker together with the loop.
+      std::uint64_t next_of_it = number;
+      for (const std::uint64_t earlier : pieces_before({number, call}, block)) {
+        if (llvm::is_contained(pieces()[earlier].next, next_of_it))
+          lost_.add_after(earlier, next_of_it, numbers);
+        next_of_it = earlier;
       }
       for (const std::uint64_t each : numbers) lost.insert({each, call});
     }
@@ -312,6 +328,7 @@ class Collector {
   }
 
   llvm::Function& function_;
+  bool is_optimised_ = false;  // some code in it was
   std::vector<llvm::Instruction*> markers_;
   llvm::DenseMap<PieceHere, llvm::SmallVector<const llvm::BasicBlock*, 1>> blocks_;
   // Blocks with calls, by the function that they call.

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "path_tracing/data_steps.h"
+#include "translation_unit.h"
 
 namespace telltale::instrument {
 namespace {
@@ -64,6 +65,13 @@ bool is_code(const llvm::Instruction& instruction) {
          !is_line_marker(instruction);
 }
 
+// A mark of a site; the value that it forwards is computed by instructions of the source.
+bool is_mark_of_sampler(const llvm::Instruction& instruction) {
+  const llvm::CallBase* const call = as_call(instruction);
+  const llvm::Function* const callee = call == nullptr ? nullptr : call->getCalledFunction();
+  return callee != nullptr && callee->getName().starts_with(kMarkPrefix);
+}
+
 // Whether what follows may not run, although the instruction does.
 bool ends_piece(const llvm::Instruction& instruction) {
   const llvm::CallBase* const call = as_call(instruction);
@@ -88,7 +96,8 @@ std::uint64_t insert_marker(llvm::Instruction& before, Piece piece) {
 
 class FunctionMarker {
  public:
-  explicit FunctionMarker(llvm::Function& function) : function_(function) {}
+  FunctionMarker(llvm::Function& function, bool is_optimised)
+      : function_(function), is_optimised_(is_optimised) {}
 
   void run() {
     const std::uint64_t first = pieces().size();
@@ -104,8 +113,10 @@ class FunctionMarker {
     }
     if (first != pieces().size()) pieces()[first].is_first = true;
     const bool with_memory = gets_memory(function_);
-    for (std::uint64_t i = first; i < pieces().size(); ++i)
+    for (std::uint64_t i = first; i < pieces().size(); ++i) {
       pieces()[i].function_gets_memory = with_memory;
+      pieces()[i].is_optimised = is_optimised_;
+    }
     if (const llvm::DISubprogram* const subprogram = function_.getSubprogram())
       ranges_of_pieces()[subprogram] = {first, pieces().size()};
     for (const auto& [block, piece] : ends_) add_next(*block, piece);
@@ -175,6 +186,7 @@ class FunctionMarker {
   }
 
   llvm::Function& function_;
+  bool is_optimised_;
   llvm::DenseMap<const llvm::BasicBlock*, std::uint64_t> first_piece_;
   llvm::DenseMap<const llvm::BasicBlock*, std::uint64_t> last_piece_;  // or of its dominator
   std::vector<std::pair<const llvm::BasicBlock*, std::uint64_t>> ends_;
@@ -195,7 +207,8 @@ llvm::DenseMap<const llvm::DISubprogram*, PieceRange>& ranges_of_pieces() {
 llvm::DILocation* place_in_source(const llvm::Instruction& instruction) {
   llvm::DILocation* const location = instruction.getDebugLoc().get();
   const bool has_line = location != nullptr && location->getLine() != 0;
-  return has_line && is_code(instruction) ? location : nullptr;
+  const bool is_of_source = is_code(instruction) && !is_mark_of_sampler(instruction);
+  return has_line && is_of_source ? location : nullptr;
 }
 
 bool is_unconditional_branch(const llvm::Instruction& instruction) {
@@ -208,13 +221,13 @@ bool is_line_marker(const llvm::Instruction& instruction) {
   return probe != nullptr && probe->getFuncGuid()->getZExtValue() == kMarkerGroup;
 }
 
-void mark_source_lines(llvm::Module& module, bool only_coroutines) {
+void mark_source_lines(llvm::Module& module, bool is_optimised, bool is_sampled) {
   pieces().clear();
   ranges_of_pieces().clear();
   for (llvm::Function& function : module) {
-    if (!function.isDeclaration() && !function.hasFnAttribute(llvm::Attribute::Naked) &&
-        (!only_coroutines || function.isPresplitCoroutine()))
-      FunctionMarker(function).run();
+    if (function.isDeclaration() || function.hasFnAttribute(llvm::Attribute::Naked)) continue;
+    const bool changes = is_optimised || function.isPresplitCoroutine();
+    if (changes || is_sampled) FunctionMarker(function, changes).run();
   }
 }
 

@@ -26,7 +26,8 @@ struct Piece {
   std::uint64_t dominator;  // of the same function; `kNoPiece`: none, or not known
   // What runs next; `kNoPiece`: the function ends, or may.
   llvm::SmallVector<std::uint64_t, 2> next = {};
-  bool is_first = false;  // of its function
+  bool is_first = false;      // of its function
+  bool is_optimised = false;  // passes may remove it; without, they only copy and divide it
   // Whether anything but what it writes shows that it ran. The call at its end apart.
   bool has_effects = false;
   // Where it writes, local variables apart, if it is an ordinary store. Optimisation removes what
@@ -48,15 +49,16 @@ std::vector<Piece>& pieces();
 using PieceRange = std::pair<std::uint64_t, std::uint64_t>;
 llvm::DenseMap<const llvm::DISubprogram*, PieceRange>& ranges_of_pieces();
 
-// Before optimisation: inserts the markers. `only_coroutines`: nothing is optimised, but coroutines
-// are split, which moves code that prepares their variables to the front; only they get markers.
-void mark_source_lines(llvm::Module& module, bool only_coroutines);
+// Before optimisation and before the Sampler inserts code: inserts the markers. Without either,
+// only coroutines get them: they are split, which moves code that prepares their variables to the
+// front.
+void mark_source_lines(llvm::Module& module, bool is_optimised, bool is_sampled);
 
 // Such a branch computes nothing: its line, that of `break`, `else` and the like, is not listed.
 bool is_unconditional_branch(const llvm::Instruction& instruction);
 bool is_line_marker(const llvm::Instruction& instruction);
 
-// The place of an instruction that is code; null: none.
+// The place of an instruction that is code of the source; null: none.
 llvm::DILocation* place_in_source(const llvm::Instruction& instruction);
 
 }  // namespace telltale::instrument

@@ -67,8 +67,7 @@ class Collector {
       if ((section.flags & SHF_COMPRESSED) != 0) {
         add_compressed(*image, section, path, member, offset);
       } else {
-        found_.sections.push_back(
-            {member, offset + section.offset, image->bytes(section), nullptr});
+        add(*image, member, offset + section.offset, image->bytes(section), nullptr);
       }
     }
     return {};
@@ -128,7 +127,17 @@ class Collector {
     }
     auto own = std::make_shared<const std::string>(*std::move(text));
     const Bytes bytes = std::as_bytes(std::span(own->data(), own->size()));
-    found_.sections.push_back({member, offset + section.offset, bytes, std::move(own)});
+    add(image, member, offset + section.offset, bytes, std::move(own));
+  }
+
+  void add(const ElfImage& image, const std::string& member, uint64_t offset, Bytes bytes,
+           std::shared_ptr<const std::string> unpacked) {
+    found_.sections.push_back({.member = member,
+                               .offset = offset,
+                               .bytes = bytes,
+                               .unpacked = std::move(unpacked),
+                               .order = image.order(),
+                               .is_linked = image.type() != ET_REL});
   }
 
   std::string_view wanted_;

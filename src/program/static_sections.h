@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -18,6 +19,9 @@ struct StaticSection {
   uint64_t offset = 0;  // of its bytes in the file; of a compressed section: of the compressed ones
   Bytes bytes;          // of the file, or of `unpacked`
   std::shared_ptr<const std::string> unpacked;  // for a compressed section, or a thin archive
+  std::endian order = std::endian::little;      // of the ELF file
+  // Whether a linker has left out what nothing uses: not in an object file.
+  bool is_linked = false;
 };
 
 struct StaticSections {

@@ -136,6 +136,61 @@ class ControlFlow(Case):
         self.assertEqual(sum(data.get("back") == "true" for _, _, data in edges), 1)
         self.assertGreater(max(int(data.get("increment", 0)) for _, _, data in edges), 0)
 
+    def test_objects_of_either_byte_order(self):
+        source = self.path("small.c")
+        source.write_text("int small(int number) {\n  if (number > 3)\n    return 1;\n  return number + 2;\n}\n")
+        for release in RELEASES:
+            graphs = []
+            for target in ("x86_64-linux-gnu", "powerpc64-linux-gnu", "s390x-linux-gnu"):
+                done = compile_with(release, f"--target={target}", "--trace=bb.schema", "-csi-opt=0", "-c", source, "-o", self.path("small.o"))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                graphs.append(self.graph(self.path("small.o")))
+                sites = json.loads(run(TELLTALE, "sites", self.path("small.o"), "--json").stdout)["programs"][0]
+                self.assertEqual([(one["function"], one["probes"], one["blocks"]) for one in sites["coverage"]], [("small", 4, 4)])
+            self.assertIn("( 3 )", [node["lines"] for node in graphs[0][0].values()])
+            self.assertEqual(graphs[1:], graphs[:1] * 2)
+
+    def test_copies_say_which_function_they_are_of(self):
+        for words, copies in ((("cc_pt.schema", "-fsampler-scheme=branches"), {"f.asking", "main.aside"}),
+                              (("realistic.schema",), {"f$CC$PT", "main$CC"})):
+            with self.subTest(words=words):
+                program = self.compile(*words)
+                nodes, _ = self.graph(program)
+                functions = {(node["procedure"], node.get("copy-of")) for node in nodes.values()}
+                for name in copies:
+                    self.assertIn((name, re.split(r"[.$]", name)[0]), functions)
+                nodes, _ = self.graph(program, "--function", "f")
+                self.assertEqual({node.get("copy-of", "f") for node in nodes.values()}, {"f"})
+                self.assertRegex(run(TELLTALE, "extract-cfg", program, "--to", "dot").stdout, r'label="f[.$]\S+ \(copy of f\)"')
+                done = run(TELLTALE, "sites", program, "--json")
+                answer = json.loads(done.stdout)
+                jsonschema.validate(answer, json.loads((BINARY_DIR / "schemas/sites.schema.json").read_text()))
+                named = {row["linkage_name"]: (row["function"], row["copy_of"])
+                         for key in ("graphs", "coverage") for row in answer["programs"][0][key]}
+                for name in copies:
+                    self.assertEqual(named[name], (re.split(r"[.$]", name)[0],) * 2)
+                self.assertLessEqual({name for name, _ in named.values()}, {"f", "main", "twice", "never"})
+                self.assertRegex(run(TELLTALE, "sites", program).stdout, r"(?m)^function +linkage name .* copy of$")
+
+    def test_sites_of_programs_with_coverage_alone(self):
+        program = self.compile("bb.schema", "-csi-opt=0")
+        done = run(TELLTALE, "sites", program)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"coverage of 4 functions \(\d+ probes\)\n\nfunction  linkage name  mechanism  probes ")
+        answer = json.loads(run(TELLTALE, "sites", program, "--json").stdout)["programs"][0]
+        rows = {row["function"]: row for row in answer["coverage"]}
+        self.assertEqual(set(rows), {"f", "main", "twice", "never"})
+        covered = section(program, ".debug_BBC").decode()
+        self.assertEqual(sum(row["probes"] for row in rows.values()), len(re.findall(r"^\d+\|BBC", covered, re.M)))
+        self.assertTrue(rows["f"]["file"].endswith("source.c"))
+        self.assertEqual((rows["f"]["mechanism"], rows["f"]["calls"], rows["f"]["copy_of"]), ("BBC", 0, ""))
+        self.assertEqual(run(TELLTALE, "sites", program, "--csv").stdout.splitlines()[0],
+                         "program,function,linkage_name,mechanism,probes,blocks,calls,place,copy_of")
+        archive = self.path("archive.a")
+        self.assertEqual(compile_with(RELEASES[0], "--trace=cc.schema", "-c", self.path("source.c"), "-o", self.path("source.o")).returncode, 0)
+        run("ar", "rcs", archive, self.path("source.o"))
+        self.assertIn("coverage of 2 functions", run(TELLTALE, "sites", archive).stdout)
+
     def test_dot(self):
         done = run(TELLTALE, "extract-cfg", self.compile("pt.schema"), "--to", "dot")
         self.assertRegex(done.stdout, r"\Adigraph CFG {\n(.*\n)*}\n\Z")

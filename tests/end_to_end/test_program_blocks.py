@@ -106,16 +106,18 @@ class ProgramBlocks(SamplerCase):
                             self.assertEqual(self.line(functions, "in_both", "sink += 6;"), "yes")
                             self.assertEqual(self.line(functions, "in_both", "sink += 4;"), "maybe")
 
-    def lines_at_exit(self, release, *words, arguments=()):
+    def lines_at_exit(self, release, *words, arguments=(), source=CASES / "moved_lines.c"):
         """By number of the line: whether it ran before the program ended. And how many blocks may have."""
-        program = build(self.path("program"), release, "-silent", *words, CASES / "moved_lines.c")
+        language = ["-std=c++20"] if source.suffix == ".cc" else []
+        program = build(self.path("program"), release, "-silent", *language, *words, source, cxx=bool(language))
         file = self.path("paths")
         file.unlink(missing_ok=True)
         self.assertIn(run(program, *arguments, env={"TELLTALE_PATHS": str(file), "TELLTALE_PATHS_AT_EXIT": "1"}).returncode, (0, 1))
         document = json.loads(run(TELLTALE, "coverage", file, "--program", program, "--json").stdout)
         answers = {}
         for line in (line for function in document["functions"] for line in function["lines"]):
-            answers.setdefault(line["line"], set()).add(line["ran"])
+            if line["file"] == str(source):
+                answers.setdefault(line["line"], set()).add(line["ran"])
         certain = {number: "yes" if "yes" in ran else "no" for number, ran in answers.items() if "yes" in ran or "maybe" not in ran}
         return certain, sum(block["ran"] == "maybe" for function in document["functions"] for block in function["blocks"])
 
@@ -134,6 +136,17 @@ class ProgramBlocks(SamplerCase):
                             if "branches" not in " ".join(words):
                                 self.assertEqual(unknown, 0)
                                 self.assertGreater(len(lines.keys() & exact.keys()), 0.75 * len(exact))
+
+    def test_lines_of_odd_programs(self):
+        """Certain answers at all levels, with and without the Sampler's schemes, are those without optimisation and with all flags."""
+        for source, release in itertools.product((CASES / "odd_flow.c", CASES / "odd_objects.cc", CASES / "odd_coroutines.cc"), RELEASES):
+            exact, _ = self.lines_at_exit(release, "--trace=bb.schema", "-csi-opt=0", source=source)
+            self.assertGreater(len(exact), 40)
+            for level, words in itertools.product(("-O0", "-O1", "-O2", "-Os"), ((), ("-fsampler-scheme=branches,returns,scalar-pairs",))):
+                with self.subTest(source=source.name, release=release, level=level, words=words):
+                    lines, _ = self.lines_at_exit(release, "--trace=bb.schema", level, *words, source=source)
+                    self.assertEqual({line: ran for line, ran in lines.items() if ran != exact.get(line, ran)}, {})
+                    self.assertGreater(len(lines.keys() & exact.keys()), 0.6 * len(exact))
 
     def check_marked_lines(self, source, *words, schemas=("pt.schema", "bb.schema", "cc.schema"), least=0.8, all_have_answers=False):
         """Lines with the comment "ran" or "not" have no other certain answer; `least`: share of certain answers with flags of blocks
@@ -241,6 +254,30 @@ class ProgramBlocks(SamplerCase):
     def test_lines_of_copies_that_the_sampler_makes(self):
         for words in self.SAMPLED:
             self.check_marked_lines(CASES / "copied_by_the_sampler.c", "-csi-opt=0", *words)
+
+    def test_lines_that_only_the_samplers_code_has(self):
+        """Checks at the end of a branch have the line of `else`, marks of coverage that of `break`: such lines have no answer."""
+        source = CASES / "lines_of_checks.c"
+        self.check_marked_lines(source)
+        sampled = (*self.SAMPLED, ("-fsampler-scheme=coverage,function-entries",), ("-fsampler-scheme=coverage", "-fno-sample"))
+        for words in sampled:
+            self.check_marked_lines(source, "-csi-opt=0", *words, schemas=("bb.schema",), least=0.6)
+        for release, schema in itertools.product(RELEASES, ("pt.schema", "bb.schema", "cc.schema")):
+            lines = [line["line"] for line in self.functions(self.build(schema, release=release, source=source))["main"]["lines"]]
+            for words in sampled:
+                with self.subTest(release=release, schema=schema, words=words):
+                    functions = self.functions(self.build(schema, *words, release=release, source=source))
+                    self.assertEqual([line["line"] for line in functions["main"]["lines"]], lines)
+
+    def test_a_function_called_once_has_one_activation_although_it_has_copies(self):
+        """What its frame did not run, no copy of it did; so with the Sampler's schemes as many lines have certain answers."""
+        source = CASES / "lines_of_checks.c"
+        for release, schema in itertools.product(RELEASES, ("pt.schema", "bb.schema", "cc.schema")):
+            plain = self.functions(self.build(schema, release=release, source=source))
+            for words in (*self.SAMPLED, ("-fsampler-scheme=coverage,function-entries",)):
+                with self.subTest(release=release, schema=schema, words=words):
+                    functions = self.functions(self.build(schema, *words, release=release, source=source))
+                    self.assertEqual(functions["main"]["lines"], plain["main"]["lines"])
 
     def test_frames_of_copies_that_the_sampler_makes(self):
         """They have the names of the source, with debug information or without."""

@@ -53,7 +53,7 @@ class StaticInformation(unittest.TestCase):
         self.assertEqual([(row["function"], row["blocks"], row["edges"]) for row in program["graphs"]], [("rand", 2, 1), ("main", 8, 9)])
         self.assertEqual([line.split() for line in text.splitlines()[2:]], [["function", "linkage", "name", "blocks", "edges"], ["rand", "rand", "2", "1"], ["main", "main", "8", "9"]])
         csv = self.telltale("sites", PATHS, "--csv").splitlines()
-        self.assertEqual(csv[0], "program,function,linkage_name,blocks,edges")
+        self.assertEqual(csv[0], "program,function,linkage_name,blocks,edges,copy_of")
         self.assertEqual(len(csv), 3)
 
     def test_recordings_are_not_programs(self):

@@ -21,7 +21,7 @@ std::vector<uint32_t> stops_of(const ProgramEvidence::Frame& frame, size_t block
 }  // namespace
 
 PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& evidence)
-    : flow_(flow), evidence_(evidence), only_(flow.functions.size()) {
+    : flow_(flow), evidence_(evidence), copies_(flow), only_(flow.functions.size()) {
   callers_.resize(flow.functions.size());
   for (uint32_t f = 0; f < flow.functions.size(); ++f) {
     BlockEdges& edges = edges_.emplace_back();
@@ -233,23 +233,28 @@ std::vector<Ran> PossibleBlocks::of_frame(const ProgramEvidence::Frame& frame) c
   return ran;
 }
 
-// Whether the frame's activation, up to where it is, made a call of `callee` once and no more, and
-// no other call of the program may have called it.
+// Whether the frame's activation, up to where it is, made a call of `callee`, or of a copy of it,
+// once and no more, and no other call of the program may have called one. Calls by which copies let
+// each other run do not count.
 bool PossibleBlocks::calls_once(const ProgramEvidence::Frame& caller, uint32_t callee) const {
   size_t calls = 0;
   uint32_t place = 0;
-  for (const uint32_t f : callers_[callee]) {
-    if (!may_look_at(f)) return false;
-    const auto& blocks = flow_.functions[f].blocks;
-    for (uint32_t block = 0; block < blocks.size(); ++block) {
-      if (!reached_[f][block]) continue;
-      for (size_t i = 0; i < blocks[block].calls.size(); ++i) {
-        const std::vector<uint32_t>& callees = blocks[block].calls[i].callees;
-        if (is_after_stop(f, block, i) || std::ranges::find(callees, callee) == callees.end())
-          continue;
-        if (f != caller.function) return false;
-        ++calls;
-        place = block;
+  for (const uint32_t copy : copies_.of(callee)) {
+    for (const uint32_t f : callers_[copy]) {
+      if (!may_look_at(f)) return false;
+      const auto& blocks = flow_.functions[f].blocks;
+      for (uint32_t block = 0; block < blocks.size(); ++block) {
+        if (!reached_[f][block]) continue;
+        for (size_t i = 0; i < blocks[block].calls.size(); ++i) {
+          const ProgramFlow::Call& call = blocks[block].calls[i];
+          if (call.runs_other_copy || is_after_stop(f, block, i) ||
+              std::ranges::find(call.callees, copy) == call.callees.end())
+            continue;
+          // Other activations of the caller may have passed what they pass to choose a copy.
+          if (f != caller.function || copies_.with_choice(f)[block]) return false;
+          ++calls;
+          place = block;
+        }
       }
     }
   }
@@ -271,7 +276,8 @@ void PossibleBlocks::exclude_other_ways(uint32_t function, std::vector<bool>& po
   const BlockEdges back = reversed(edges);
   for (uint32_t block = 0; block < flags.size(); ++block) {
     const auto& returned = flags[block].returned;
-    if (!possible[block] ||
+    // Activations that only let another copy run set flags, too.
+    if (!possible[block] || copies_.with_choice(function)[block] ||
         (flags[block].entered != true &&
          std::ranges::find(returned, std::optional<bool>(true)) == returned.end()))
       continue;
@@ -283,42 +289,116 @@ void PossibleBlocks::exclude_other_ways(uint32_t function, std::vector<bool>& po
   }
 }
 
-void PossibleBlocks::set_only_activation(const ProgramEvidence::Frame& frame) {
+// What the activation passed, which is the only one that does not just let another copy run.
+std::vector<bool> PossibleBlocks::way_to(const ProgramEvidence::Frame& frame) const {
   const std::vector<Ran> ran = of_frame(frame);
   std::vector<bool> possible(ran.size());
   for (size_t block = 0; block < ran.size(); ++block) possible[block] = ran[block] != Ran::no;
   exclude_other_ways(frame.function, possible);
-  only_[frame.function] = Only{.possible = std::move(possible), .stop = {}};
+  return possible;
+}
+
+void PossibleBlocks::set_only_activation(const ProgramEvidence::Frame& frame) {
+  std::vector<bool> possible = way_to(frame);
+  for (const uint32_t copy : copies_.of(frame.function)) {
+    Only& only = only_[copy].emplace();
+    only.possible = copies_.with_choice(copy);
+    if (copy != frame.function) continue;
+    for (size_t block = 0; block < possible.size(); ++block)
+      only.possible[block] = only.possible[block] || possible[block];
+  }
+}
+
+// Whether what is known of calls of the function, and of its copies, tells how often it was called.
+bool PossibleBlocks::may_be_single(uint32_t function) const {
+  const std::vector<uint32_t>& copies = copies_.of(function);
+  return copies_.are_chains(function) && std::ranges::none_of(copies, [&](uint32_t copy) {
+           return only_[copy] || flow_.functions[copy].is_open || flow_.functions[copy].is_taken;
+         });
+}
+
+// Whether the activation may have let another copy run.
+bool PossibleBlocks::is_after_choices(const ProgramEvidence::Frame& frame) const {
+  const std::vector<bool>& after = copies_.after_choice(frame.function);
+  return std::ranges::any_of(stops_of(frame, after.size()),
+                             [&](uint32_t block) { return after[block]; });
 }
 
 // Blocks that do not lead to a return did not run.
 void PossibleBlocks::find_returned_start() {
   for (uint32_t f = 0; f < flow_.functions.size(); ++f) {
     const ProgramFlow::Function& function = flow_.functions[f];
-    if (!function.is_start || function.is_open || function.is_taken || !callers_[f].empty())
-      continue;
-    ProgramEvidence::Frame at_end{.function = f};
-    for (uint32_t block = 0; block < function.blocks.size(); ++block)
-      if (function.blocks[block].returns) at_end.stopped_in.push_back(block);
-    if (!at_end.stopped_in.empty()) set_only_activation(at_end);
+    if (!function.is_start || !may_be_single(f) || !copies_.have_no_callers(f)) continue;
+    std::vector<ProgramEvidence::Frame> at_ends;
+    for (const uint32_t copy : copies_.of(f)) {
+      ProgramEvidence::Frame& at_end = at_ends.emplace_back();
+      at_end.function = copy;
+      const auto& blocks = flow_.functions[copy].blocks;
+      for (uint32_t block = 0; block < blocks.size(); ++block)
+        if (blocks[block].returns) at_end.stopped_in.push_back(block);
+    }
+    set_returned(at_ends);
   }
+}
+
+// `ends`: of all copies of a function that was called once, where they return.
+void PossibleBlocks::set_returned(const std::vector<ProgramEvidence::Frame>& ends) {
+  for (const ProgramEvidence::Frame& end : ends) {
+    // A flag that only the last activation of the chain sets.
+    if (!end.stopped_in.empty() && has_own_flag(end.function)) return set_only_activation(end);
+  }
+  for (const ProgramEvidence::Frame& end : ends) {
+    if (end.stopped_in.empty()) continue;
+    std::vector<bool> possible = way_to(end);
+    const std::vector<bool>& with_choice = copies_.with_choice(end.function);
+    for (size_t block = 0; block < possible.size(); ++block)
+      possible[block] = possible[block] || with_choice[block];
+    only_[end.function] = Only{.possible = std::move(possible), .stop = {}};
+  }
+}
+
+// Whether a flag tells that an activation did not just let another copy run.
+bool PossibleBlocks::has_own_flag(uint32_t function) const {
+  const auto& flags = evidence_.flags[function];
+  for (size_t block = 0; block < flags.size(); ++block) {
+    const auto& returned = flags[block].returned;
+    if (!copies_.with_choice(function)[block] &&
+        (flags[block].entered == true ||
+         std::ranges::find(returned, std::optional<bool>(true)) != returned.end()))
+      return true;
+  }
+  return false;
 }
 
 bool PossibleBlocks::find_only_activation(const ProgramEvidence::Stack& stack, size_t at) {
   const ProgramEvidence::Frame& frame = stack[at];
   const uint32_t f = frame.function;
-  if (only_[f] || flow_.functions[f].is_open || flow_.functions[f].is_taken) return false;
-  if (flow_.functions[f].is_start) {
-    if (!callers_[f].empty()) return false;
+  // It is the last activation of a chain if it has let no other copy run.
+  if (!may_be_single(f) || is_after_choices(frame)) return false;
+  const std::vector<uint32_t>& copies = copies_.of(f);
+  if (std::ranges::any_of(copies, [&](uint32_t copy) { return flow_.functions[copy].is_start; })) {
+    if (!copies_.have_no_callers(f)) return false;
   } else {
-    if (at + 1 == stack.size()) return false;
-    const ProgramEvidence::Frame& caller = stack[at + 1];
+    // Activations that let another copy run may be on the stack, too.
+    size_t above = at + 1;
+    while (above < stack.size() && is_choosing(stack[above], f)) ++above;
+    if (above == stack.size()) return false;
+    const ProgramEvidence::Frame& caller = stack[above];
     if (!only_[caller.function] || !calls_once(caller, f)) return false;
   }
   set_only_activation(frame);
-  if (frame.call && frame.stopped_in.size() == 1 && passed_once(frame, frame.stopped_in[0]))
+  if (frame.call && frame.stopped_in.size() == 1 && passed_once(frame, frame.stopped_in[0]) &&
+      !copies_.with_choice(f)[frame.stopped_in[0]])
     only_[f]->stop = {frame.stopped_in[0], *frame.call};
   return true;
+}
+
+// Whether the frame is of another copy of the function, and has let it run.
+bool PossibleBlocks::is_choosing(const ProgramEvidence::Frame& frame, uint32_t function) const {
+  if (frame.stopped_in.size() != 1) return false;
+  const auto& calls = flow_.functions[frame.function].blocks[frame.stopped_in[0]].calls;
+  return !calls.empty() && calls.back().runs_other_copy &&
+         std::ranges::find(copies_.of(function), frame.function) != copies_.of(function).end();
 }
 
 }  // namespace telltale

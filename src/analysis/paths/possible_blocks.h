@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/paths/cut_blocks.h"
+#include "analysis/paths/function_copies.h"
 #include "analysis/paths/program_flow.h"
 
 namespace telltale {
@@ -35,6 +36,10 @@ class PossibleBlocks {
   // Whether there are steps left for work that grows with the function. Bounds the time for any
   // input; blocks that are not examined stay "maybe".
   [[nodiscard]] bool may_look_at(uint32_t function) const;
+  // Whether no code of the program calls the function, its other copies apart.
+  [[nodiscard]] bool has_no_callers(uint32_t function) const {
+    return copies_.have_no_callers(function);
+  }
   // Functions that have calls of it.
   [[nodiscard]] const std::vector<uint32_t>& callers(uint32_t function) const {
     return callers_[function];
@@ -53,17 +58,25 @@ class PossibleBlocks {
   [[nodiscard]] bool is_after_stop(uint32_t function, uint32_t block, size_t call) const;
   void exclude_other_ways(uint32_t function, std::vector<bool>& possible) const;
   void set_only_activation(const ProgramEvidence::Frame& frame);
+  [[nodiscard]] bool may_be_single(uint32_t function) const;
+  [[nodiscard]] bool is_after_choices(const ProgramEvidence::Frame& frame) const;
+  [[nodiscard]] std::vector<bool> way_to(const ProgramEvidence::Frame& frame) const;
   void find_returned_start();
+  void set_returned(const std::vector<ProgramEvidence::Frame>& ends);
+  [[nodiscard]] bool has_own_flag(uint32_t function) const;
+  [[nodiscard]] bool is_choosing(const ProgramEvidence::Frame& frame, uint32_t function) const;
   bool find_only_activation(const ProgramEvidence::Stack& stack, size_t at);
   [[nodiscard]] bool calls_once(const ProgramEvidence::Frame& caller, uint32_t callee) const;
 
   const ProgramFlow& flow_;
   const ProgramEvidence& evidence_;
+  FunctionCopies copies_;
   std::vector<BlockEdges> edges_;
   std::vector<std::vector<bool>> stopped_;      // by function and block: a frame may be in it
   std::vector<bool> has_frame_;                 // by function
   std::vector<std::vector<uint32_t>> callers_;  // by function: those that may call it
-  // Of a function of which a frame is the only activation: the blocks that it may have run.
+  // Of a function of which a frame is the only activation, those apart that only let another copy
+  // run: the blocks that all of them may have run.
   struct Only {
     std::vector<bool> possible;
     // It is in this call of this block for the first time.

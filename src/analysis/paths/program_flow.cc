@@ -124,7 +124,7 @@ class CertainBlocks {
     if (ran_[function][block]) return;
     ran_[function][block] = true;
     const ProgramFlow::Function& of = flow_.functions[function];
-    if (of.is_start && !of.is_taken && possible_.callers(function).empty())
+    if (of.is_start && !of.is_taken && possible_.has_no_callers(function))
       std::ranges::for_each(of.constructors, [&](uint32_t f) { returned_from(f); });
     // Nothing is still in it, and nothing left it otherwise.
     if (!possible_.calls_return() || possible_.has_frame_in(function, block)) return;

@@ -17,6 +17,9 @@ struct ProgramFlow {
     bool is_known = false;               // it calls one of `callees`
     bool may_jump = false;               // the caller's frame may be gone before it returns
     bool may_move = false;  // it may have been removed, or be in another function's frames
+    // Another copy of the same function of the source runs in the caller's place; then the caller
+    // returns.
+    bool runs_other_copy = false;
 
     // Whether one of `callees` was called, from here, if the block ran.
     [[nodiscard]] bool is_certain() const { return is_known && !may_move; }

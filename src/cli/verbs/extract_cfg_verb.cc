@@ -37,8 +37,9 @@ int run(const CfgOptions& options) {
   for (const Problem& problem : problems.kept())
     print_message("telltale: {}\n", visible(to_string(problem)));
   if (!options.function.empty()) {
-    std::erase_if(*graphs,
-                  [&](const ControlFlowGraph& graph) { return graph.symbol != options.function; });
+    std::erase_if(*graphs, [&](const ControlFlowGraph& graph) {
+      return graph.symbol != options.function && graph.copy_of != options.function;
+    });
   }
   if (graphs->empty()) {
     print_message("telltale: {} has no control flow graph{} of telltale-cc --trace\n",
@@ -66,7 +67,8 @@ void add_extract_cfg_verb(Command app, int& status) {
   verb.add_option("--to", options->format, "graphml or dot")
       .one_of({"graphml", "dot"})
       .show_default();
-  verb.add_option("--function", options->function, "only the function with this linker's name")
+  verb.add_option("--function", options->function,
+                  "only the function with this linker's name, and its copies")
       .type_name("SYMBOL");
   add_output_option(verb, options->output).show_default();
   verb.callback([options, &status] { status = run(*options); });

@@ -1,8 +1,10 @@
 // `telltale sites`: the instrumentation of programs.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -59,7 +61,8 @@ Result<Program> load(const std::string& path, const SitesOptions& options) {
 
 std::string hex(uint64_t address) { return fmt::format("{:#x}", address); }
 
-std::string place_of(const ProgramFunction& function) {
+template <typename Function>
+std::string place_of(const Function& function) {
   return function.line == 0 ? function.file : fmt::format("{}:{}", function.file, function.line);
 }
 
@@ -68,6 +71,9 @@ constexpr Field kProgram =
     field::text("program", "The program, as it was named.").titled("program");
 constexpr Field kId = field::number_id("id", "The function's id.").titled("id");
 constexpr Field kFunction = field::text("function", "Name of the function.").titled("function");
+constexpr Field kCopyOf =
+    field::text("copy_of", "The function that it is a variant or a copy of; else empty.")
+        .titled("copy of");
 constexpr std::array kFunctionColumns = {
     kProgram,
     kId,
@@ -92,12 +98,34 @@ constexpr std::array kGraphColumns = {
     field::text("linkage_name", "Its name in the symbol table.").titled("linkage name"),
     field::count("blocks", "Blocks of its control flow graph.").titled("blocks"),
     field::count("edges", "Edges between them.").titled("edges"),
+    kCopyOf,
+};
+
+constexpr std::array kCoverageColumns = {
+    kProgram,
+    kFunction,
+    field::text("linkage_name", "Its name in the symbol table.").titled("linkage name"),
+    field::text("mechanism", "FC, CC or BBC.").titled("mechanism"),
+    field::count("probes", "Flags that tell what ran.").titled("probes"),
+    field::count("blocks", "Blocks of the function.").titled("blocks"),
+    field::count("calls", "Its calls, of CC.").titled("calls"),
+    field::text("place", "FILE:LINE; empty if unknown.").titled("declared at"),
+    kCopyOf,
 };
 
 TableSchema columns_of(std::span<const Field> declared, bool with_program) {
   TableSchema schema(declared);
   return with_program ? schema : schema.leave_out({"program"});
 }
+
+// The same with a column for copies, if there are any.
+TableSchema columns_with_copies(std::span<const Field> declared, bool with_program,
+                                bool has_copies) {
+  TableSchema schema = columns_of(declared, with_program);
+  return has_copies ? schema : schema.leave_out({"copy_of"});
+}
+
+constexpr auto kIsCopy = [](const auto& function) { return !function.copy_of.empty(); };
 
 Table functions_table(const std::vector<Program>& programs, bool with_program) {
   Table table(columns_of(kFunctionColumns, with_program));
@@ -126,11 +154,28 @@ Table sleds_table(const std::vector<Program>& programs, bool with_program) {
   return table;
 }
 
-Table graphs_table(const std::vector<Program>& programs, bool with_program) {
-  Table table(columns_of(kGraphColumns, with_program));
+Table graphs_table(const std::vector<Program>& programs, bool with_program, bool for_people) {
+  const bool has_copies = std::ranges::any_of(programs, [](const Program& program) {
+    return std::ranges::any_of(program.graphs, kIsCopy);
+  });
+  Table table(columns_with_copies(kGraphColumns, with_program, has_copies || !for_people));
   for (const Program& program : programs) {
     for (const FunctionGraph& graph : program.graphs)
-      table.add_row({program.path, graph.name, graph.linkage_name, graph.blocks, graph.edges});
+      table.add_row(
+          {program.path, graph.name, graph.linkage_name, graph.blocks, graph.edges, graph.copy_of});
+  }
+  return table;
+}
+
+Table coverage_table(const std::vector<Program>& programs, bool with_program, bool for_people) {
+  const bool has_copies = std::ranges::any_of(programs, [](const Program& program) {
+    return std::ranges::any_of(program.coverage, kIsCopy);
+  });
+  Table table(columns_with_copies(kCoverageColumns, with_program, has_copies || !for_people));
+  for (const Program& program : programs) {
+    for (const CoverageSites& sites : program.coverage)
+      table.add_row({program.path, sites.name, sites.linkage_name, sites.mechanism, sites.probes,
+                     sites.blocks, sites.calls, place_of(sites), sites.copy_of});
   }
   return table;
 }
@@ -144,16 +189,26 @@ Table make_table(const std::vector<Program>& programs, const SitesOptions& optio
 // What it has besides an instrumentation map.
 std::string describe_others(const Program& program) {
   std::string text = describe_sites(*program.sites);
-  if (program.graphs.empty()) return text;
-  uint64_t blocks = 0;
-  uint64_t edges = 0;
-  for (const FunctionGraph& graph : program.graphs) {
-    blocks += graph.blocks;
-    edges += graph.edges;
+  if (!program.graphs.empty()) {
+    uint64_t blocks = 0;
+    uint64_t edges = 0;
+    for (const FunctionGraph& graph : program.graphs) {
+      blocks += graph.blocks;
+      edges += graph.edges;
+    }
+    text += fmt::format("{}graphs of {} ({}, {})", text.empty() ? "" : "; ",
+                        counted(program.graphs.size(), "function"), counted(blocks, "block"),
+                        counted(edges, "edge"));
   }
-  return text + fmt::format("{}graphs of {} ({}, {})", text.empty() ? "" : "; ",
-                            counted(program.graphs.size(), "function"), counted(blocks, "block"),
-                            counted(edges, "edge"));
+  if (program.coverage.empty()) return text;
+  std::set<std::pair<std::string, std::string>> functions;  // with several mechanisms, too
+  uint64_t probes = 0;
+  for (const CoverageSites& sites : program.coverage) {
+    functions.emplace(sites.linkage_name, sites.file);
+    probes += sites.probes;
+  }
+  return text + fmt::format("{}coverage of {} ({})", text.empty() ? "" : "; ",
+                            counted(functions.size(), "function"), counted(probes, "probe"));
 }
 
 std::string summary(const Program& program) {
@@ -197,7 +252,8 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
   if (options.json) return write_sites_document(programs, options.sleds, out);
   const bool with_program = options.csv || programs.size() > 1;
   const Table table = make_table(programs, options, with_program);
-  const Table graphs = graphs_table(programs, with_program);
+  const Table graphs = graphs_table(programs, with_program, !options.csv);
+  const Table coverage = coverage_table(programs, with_program, !options.csv);
   TableSchema columns(site_columns());
   if (!with_program) columns.leave_out({"program"});
   uint64_t site_count = 0;
@@ -215,13 +271,15 @@ void write_answer(const std::vector<Program>& programs, const SitesOptions& opti
       sites(sink_of_sites);
     } else if (table.rows() == 0 && graphs.rows() != 0) {
       graphs.write_csv(out);
+    } else if (table.rows() == 0 && coverage.rows() != 0) {
+      coverage.write_csv(out);
     } else {
       table.write_csv(out);
     }
     return;
   }
   for (const Program& program : programs) out.write(summary(program));
-  for (const Table* const shown : {&table, &graphs}) {
+  for (const Table* const shown : {&table, &graphs, &coverage}) {
     if (shown->rows() == 0) continue;
     out.write("\n");
     shown->write_text(out);

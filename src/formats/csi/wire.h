@@ -125,6 +125,11 @@ inline constexpr VariableNames kVariableNames = {"__PT_pathArr", "__PT_arrIndex"
 inline constexpr VariableNames kLegacyVariableNames = {"__PT_counter_arr", "__PT_counter_idx",
                                                        "__PT_current_path"};
 
+// Whether it is one of the runtime libraries' functions, which compilers insert calls of.
+inline bool is_of_runtime(std::string_view symbol) {
+  return symbol.starts_with("telltale_") || symbol.starts_with("__telltale_");
+}
+
 // The symbol of a function without the suffix of a variant ("f$CC$PT", "f$none"). Symbols of
 // lambdas contain '$', too.
 inline std::string_view without_variant(std::string_view symbol) {

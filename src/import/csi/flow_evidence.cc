@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "analysis/paths/frame_coverage.h"
+#include "analysis/paths/function_copies.h"
+#include "formats/csi/wire.h"
 
 namespace telltale {
 namespace {
@@ -251,12 +253,21 @@ std::vector<std::vector<uint32_t>> FlowEvidence::ways_of(const FramePaths& frame
   return ways;
 }
 
-std::vector<uint32_t> FlowEvidence::blocks_with_call(uint32_t function, uint32_t line) const {
+std::vector<uint32_t> FlowEvidence::blocks_with_call(uint32_t function, uint32_t line,
+                                                     const InnerFrame& inner) const {
   std::set<uint32_t> blocks;
+  const bool is_inner_known = inner.function || !inner.library_function.empty();
   for (const FlowRecord* const copy : functions_.functions()[function].copies) {
+    std::vector<size_t> numbers(copy->blocks.size(), 0);  // of calls, by block
     for (const FlowRecord::Call& call : copy->calls) {
-      // A call without a line may be the one.
-      if (call.line == line || call.line == 0) blocks.insert(call.block);
+      const auto& calls = functions_.flow().functions[function].blocks[call.block].calls;
+      const ProgramFlow::Call& flow = calls[numbers[call.block]++];
+      // A call without a line may be the one, if it can lead to the next frame.
+      const bool is_possible =
+          call.line == 0 &&
+          (!is_inner_known || (may_lead_to(flow, inner.function) &&
+                               !(inner.function && csi::is_of_runtime(call.callee))));
+      if (call.line == line || is_possible) blocks.insert(call.block);
     }
   }
   return {blocks.begin(), blocks.end()};
@@ -266,13 +277,18 @@ std::vector<uint32_t> FlowEvidence::blocks_with_call(uint32_t function, uint32_t
 // become a jump to it. No callee: a function of a library.
 bool FlowEvidence::may_lead_to(const ProgramFlow::Call& call,
                                std::optional<uint32_t> callee) const {
-  if (!call.is_known) return true;
-  return std::ranges::any_of(call.callees, [&](uint32_t called) {
-    const auto& blocks = functions_.flow().functions[called].blocks;
-    return called == callee || std::ranges::any_of(blocks, [](const ProgramFlow::Block& block) {
-             return !block.calls.empty() && block.calls.back().may_jump;
-           });
-  });
+  if (!call.is_certain()) return true;
+  std::vector<uint32_t> called = call.callees;
+  for (size_t i = 0; i < called.size(); ++i) {
+    if (called[i] == callee) return true;
+    for (const ProgramFlow::Block& block : functions_.flow().functions[called[i]].blocks) {
+      if (block.calls.empty() || !block.calls.back().may_jump) continue;
+      if (!block.calls.back().is_certain()) return true;
+      for (const uint32_t next : block.calls.back().callees)
+        if (std::ranges::find(called, next) == called.end()) called.push_back(next);
+    }
+  }
+  return false;
 }
 
 // The call that the frame is in: the only one on its line after which the next frame can come.
@@ -362,7 +378,7 @@ void FlowEvidence::add_thread(const ThreadPaths& thread) {
     ProgramEvidence::Frame at{.function = *function};
     add_paths(frame, at);
     if (at.stopped_in.empty() && !frame.interrupted && !has_inlined && frame.innermost_line != 0)
-      at.stopped_in = blocks_with_call(*function, frame.innermost_line);
+      at.stopped_in = blocks_with_call(*function, frame.innermost_line, inner);
     if (at.stopped_in.empty() && !frame.interrupted && inner.library_function == kStackCheck)
       stop_at_end(at);
     find_call(frame, has_inlined ? InnerFrame() : inner, at);
@@ -383,13 +399,17 @@ ProgramEvidence FlowEvidence::take(bool has_all_stacks) {
   // pthread_exit() of the last thread calls exit(), too; and a call of exit() may have become a
   // jump, as which it leaves no frame of `main`.
   const auto may_jump = [](const ProgramFlow::Block& block) {
-    return !block.calls.empty() && block.calls.back().may_jump;
+    return !block.calls.empty() && block.calls.back().may_jump &&
+           !block.calls.back().runs_other_copy;
   };
-  evidence_.start_returned =
-      is_after_main_ && evidence_.calls_return &&
-      std::ranges::none_of(functions_.flow().functions, [&](const ProgramFlow::Function& function) {
-        return function.is_start && std::ranges::any_of(function.blocks, may_jump);
-      });
+  const std::vector<ProgramFlow::Function>& functions = functions_.flow().functions;
+  const FunctionCopies copies(functions_.flow());
+  evidence_.start_returned = is_after_main_ && evidence_.calls_return;
+  for (uint32_t f = 0; f < functions.size(); ++f) {
+    if (!functions[f].is_start) continue;
+    for (const uint32_t copy : copies.of(f))
+      if (std::ranges::any_of(functions[copy].blocks, may_jump)) evidence_.start_returned = false;
+  }
   return std::move(evidence_);
 }
 

@@ -42,7 +42,8 @@ bool same_blocks(const FlowRecord& a, const FlowRecord& b) {
                               return x.successors == y.successors && x.returns == y.returns;
                             }) &&
          std::ranges::equal(a.calls, b.calls, [](const auto& x, const auto& y) {
-           return x.block == y.block && x.callee == y.callee && x.may_jump == y.may_jump;
+           return x.block == y.block && x.callee == y.callee && x.may_jump == y.may_jump &&
+                  x.runs_other_copy == y.runs_other_copy;
          });
 }
 
@@ -53,7 +54,8 @@ ProgramFlow::Function function_of(const FlowRecord& record) {
         {.successors = block.successors, .returns = block.returns, .may_resume = block.may_resume});
   }
   for (const FlowRecord::Call& call : record.calls)
-    function.blocks[call.block].calls.push_back({.is_known = true, .may_jump = call.may_jump});
+    function.blocks[call.block].calls.push_back(
+        {.is_known = true, .may_jump = call.may_jump, .runs_other_copy = call.runs_other_copy});
   function.calls_setjmp = record.calls_setjmp;
   return function;
 }

@@ -9,15 +9,11 @@
 #include <tuple>
 #include <utility>
 
+#include "formats/csi/wire.h"
 #include "program/demangle.h"
 
 namespace telltale {
 namespace {
-
-// The runtime library's functions, which compilers insert calls of.
-bool is_of_runtime(std::string_view symbol) {
-  return symbol.starts_with("telltale_") || symbol.starts_with("__telltale_");
-}
 
 // What names of a program mean in its source.
 class Names {
@@ -35,7 +31,8 @@ class Names {
   }
   [[nodiscard]] bool is_generated(const std::string& module, const std::string& symbol) const {
     const FlowFunction* const function = find(module, symbol);
-    return function == nullptr ? is_of_runtime(symbol) : function->copies.front()->is_generated;
+    return function == nullptr ? csi::is_of_runtime(symbol)
+                               : function->copies.front()->is_generated;
   }
   [[nodiscard]] std::string source_of(const std::string& module, const std::string& symbol) const {
     const FlowFunction* const function = find(module, symbol);

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <map>
 #include <span>
@@ -14,6 +13,7 @@
 #include "formats/csi/path_metadata.h"
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
+#include "import/csi/function_graphs.h"
 #include "output/escape.h"
 #include "program/demangle.h"
 #include "program/static_sections.h"
@@ -29,7 +29,7 @@ void add_line(std::vector<uint32_t>& lines, uint32_t line) {
 }
 
 ControlFlowGraph graph_of(const csi::CoverageRecord& record) {
-  ControlFlowGraph graph{.symbol = record.symbol, .file = record.file, .blocks = {}};
+  ControlFlowGraph graph{.symbol = record.symbol, .copy_of = {}, .file = record.file, .blocks = {}};
   for (const csi::CoverageRecord::Block& from : record.blocks) {
     Block block;
     block.name = graph.blocks.empty() ? "entry" : fmt::format("{}", graph.blocks.size());
@@ -58,7 +58,8 @@ void add_probes(const csi::CoverageRecord& record, ControlFlowGraph& graph) {
 }
 
 ControlFlowGraph graph_of(const csi::PathMetadata& metadata, const csi::PathFunction& function) {
-  ControlFlowGraph graph{.symbol = std::string(function.name), .file = {}, .blocks = {}};
+  ControlFlowGraph graph{
+      .symbol = std::string(function.name), .copy_of = {}, .file = {}, .blocks = {}};
   const auto blocks = metadata.blocks(function);
   constexpr uint32_t kExit = std::numeric_limits<uint32_t>::max();
   std::vector<uint32_t> index_of(blocks.size(), kExit);
@@ -98,6 +99,10 @@ std::string join(const std::vector<std::string>& words) {
 
 std::string join(const std::vector<uint32_t>& lines) { return joined(lines, " "); }
 
+std::string full_name(const std::string& name, const std::string& copy_of) {
+  return copy_of.empty() ? name : fmt::format("{} (copy of {})", name, copy_of);
+}
+
 class GraphmlWriter {
  public:
   explicit GraphmlWriter(const ByteSink& sink) : out_(sink) {}
@@ -107,8 +112,8 @@ class GraphmlWriter {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n");
     for (const char* const key :
-         {"label", "kind", "syntax", "basic-block", "file", "procedure", "lines", "call-id",
-          "call-name", "alocs-used", "alocs-defd", "alocs-mayd", "csi-label"})
+         {"label", "kind", "syntax", "basic-block", "file", "procedure", "copy-of", "lines",
+          "call-id", "call-name", "alocs-used", "alocs-defd", "alocs-mayd", "csi-label"})
       declare("node", key, std::string_view(key) == "kind" ? "declaration" : "");
     declare("edge", "type", "flow");
     declare("edge", "when", "true");
@@ -158,6 +163,7 @@ class GraphmlWriter {
     data("basic-block", block_name);
     data("file", graph.file);
     data("procedure", graph.symbol);
+    data("copy-of", graph.copy_of);
     data("lines", "( " + (lines.empty() ? "0" : lines) + " )");
     if (block != nullptr) {
       data("call-name", join(block->callees));
@@ -170,9 +176,9 @@ class GraphmlWriter {
     const std::string first = graph.blocks.empty() || graph.blocks.front().lines.empty()
                                   ? ""
                                   : fmt::format("{}", graph.blocks.front().lines.front());
-    node(graph, id(number, kEntry), "entry: " + graph.symbol, "entry", "function_entry", first,
-         nullptr);
-    node(graph, id(number, kExit), "exit: " + graph.symbol, "exit", "function_exit", "", nullptr);
+    const std::string name = full_name(graph.symbol, graph.copy_of);
+    node(graph, id(number, kEntry), "entry: " + name, "entry", "function_entry", first, nullptr);
+    node(graph, id(number, kExit), "exit: " + name, "exit", "function_exit", "", nullptr);
     for (size_t i = 0; i < graph.blocks.size(); ++i) {
       const Block& block = graph.blocks[i];
       node(graph, id(number, kFirstBlock + i), block.name,
@@ -222,7 +228,7 @@ void write_dot_function(const ControlFlowGraph& graph, size_t number, BlockWrite
     return dot;
   };
   out.write(fmt::format("  subgraph cluster_{} {{\n    label={};\n", number,
-                        quoted(demangle(graph.symbol))));
+                        quoted(full_name(demangle(graph.symbol), demangle(graph.copy_of)))));
   for (size_t i = 0; i < graph.blocks.size(); ++i) {
     const Block& block = graph.blocks[i];
     std::string label = block.name;
@@ -253,11 +259,11 @@ Result<std::vector<ControlFlowGraph>> read_control_flow(Bytes file, const std::s
   std::map<std::pair<std::string, std::string>, size_t> known;  // by symbol and file
   std::unordered_set<std::string> symbols;
   std::unordered_set<uint64_t> seen;
-  // The byte order of the machines that telltale-cc compiles for.
-  constexpr std::endian kOrder = std::endian::little;
+  SourcesOfCopies sources;
   for (const StaticSection& section : records->sections) {
     const csi::PathRecords read =
-        csi::PathRecords::read(section.bytes, kOrder, path, section.offset, problems);
+        csi::PathRecords::read(section.bytes, section.order, path, section.offset, problems);
+    sources.add(read);
     for (const csi::CoverageRecord& record : read.coverage) {
       if (record.blocks.empty() || !seen.insert(record.key).second) continue;
       const auto [at, is_new] = known.try_emplace({record.symbol, record.file}, graphs.size());
@@ -277,6 +283,7 @@ Result<std::vector<ControlFlowGraph>> read_control_flow(Bytes file, const std::s
         graphs.push_back(graph_of(metadata, function));
     }
   }
+  for (ControlFlowGraph& graph : graphs) graph.copy_of = sources.source_of(graph.symbol);
   return graphs;
 }
 

@@ -30,6 +30,7 @@ struct ControlFlowGraph {
     bool exits = false;
   };
   std::string symbol;
+  std::string copy_of;        // symbol of the function of the source; empty: it is no copy
   std::string file;           // empty: unknown
   std::vector<Block> blocks;  // the first is the entry
 };

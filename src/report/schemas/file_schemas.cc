@@ -103,10 +103,22 @@ constexpr std::array kSamplerSites = {
     map_of("columns", ValueType::text, Unit::none, "What the scheme tells of the site."),
 };
 constexpr std::array kGraphFields = {
-    text("function", "Name of the function."),
+    text("function", "Name of the function; of a copy: that in the source."),
     text("linkage_name", "Its name in the symbol table."),
+    text("copy_of", "Linkage name of the function that it is a variant or a copy of; else empty."),
     count("blocks", "Blocks of its graph."),
     count("edges", "Edges between them."),
+};
+constexpr std::array kCoverageFields = {
+    text("function", "Name of the function; of a copy: that in the source."),
+    text("linkage_name", "Its name in the symbol table."),
+    text("copy_of", "Linkage name of the function that it is a variant or a copy of; else empty."),
+    text("mechanism", "FC, CC or BBC."),
+    count("probes", "Flags that tell what ran."),
+    count("blocks", "Blocks of the function."),
+    count("calls", "Its calls, of CC."),
+    text("file", "Source file; empty if unknown."),
+    number_id("line", "Line of its declaration; 0 if unknown."),
 };
 constexpr std::array kProblems = {
     number_id("offset", "Where it is in the file."),
@@ -132,6 +144,7 @@ constexpr std::array kProgramFields = {
     rows("sites", kSamplerSites, "Sites of Sampler."),
     rows("graphs", kGraphFields,
          "Control flow graphs of functions with path tracing, or of a .cfg file."),
+    rows("coverage", kCoverageFields, "Functions with coverage, each with its mechanisms."),
 };
 constexpr std::array kSitesMembers = {rows("programs", kProgramFields, "The programs.")};
 

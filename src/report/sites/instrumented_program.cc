@@ -22,6 +22,7 @@ Result<InstrumentedProgram> InstrumentedProgram::read(InputFile file,
   if (is_elf || is_archive(file.bytes())) {
     if (const auto added = sites->add(file.share(), program.problems); !added)
       return std::unexpected(added.error());
+    if (const auto done = program.read_traced(file); !done) return std::unexpected(done.error());
     program.format = "sites";
     if (!is_elf) return program;
     if (const auto done = program.read_elf(file, options); !done)
@@ -36,6 +37,14 @@ Result<InstrumentedProgram> InstrumentedProgram::read(InputFile file,
   return program;
 }
 
+Result<void> InstrumentedProgram::read_traced(const InputFile& file) {
+  Result<TracedFunctions> traced = read_traced_functions(file.bytes(), path, problems);
+  if (!traced) return std::unexpected(traced.error());
+  graphs = std::move(traced->graphs);
+  coverage = std::move(traced->coverage);
+  return {};
+}
+
 Result<void> InstrumentedProgram::read_elf(const InputFile& file,
                                            const SymbolizerOptions& options) {
   const Result<ElfImage> image = ElfImage::read(file.bytes(), path);
@@ -43,10 +52,6 @@ Result<void> InstrumentedProgram::read_elf(const InputFile& file,
   Result<InstrumentationMap> found = InstrumentationMap::read_elf(*image, problems);
   if (!found) return std::unexpected(found.error());
   map = *std::move(found);
-  Result<std::vector<FunctionGraph>> traced =
-      read_function_graphs_of_program(file.bytes(), path, problems);
-  if (!traced) return std::unexpected(traced.error());
-  graphs = *std::move(traced);
   format = "elf";
   machine = image->machine_name();
   build_id = image->build_id();

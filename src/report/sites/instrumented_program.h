@@ -27,6 +27,7 @@ struct InstrumentedProgram {
   InstrumentationMap map;
   std::shared_ptr<const SamplerSites> sites;  // never null
   std::vector<FunctionGraph> graphs;
+  std::vector<CoverageSites> coverage;
   ProblemLog problems;
   std::unique_ptr<Symbolizer> symbolizer;  // null unless an ELF file
 
@@ -37,7 +38,8 @@ struct InstrumentedProgram {
   static InstrumentedProgram of(const Recording& recording);
 
   [[nodiscard]] bool empty() const {
-    return map.functions().empty() && sites->site_count() == 0 && graphs.empty();
+    return map.functions().empty() && sites->site_count() == 0 && graphs.empty() &&
+           coverage.empty();
   }
   [[nodiscard]] ProgramFunction describe(const InstrumentedFunction& function) const {
     return describe_function(map, function, symbolizer.get(), path);
@@ -46,6 +48,7 @@ struct InstrumentedProgram {
   [[nodiscard]] std::set<unsigned> map_versions() const;
 
  private:
+  Result<void> read_traced(const InputFile& file);
   Result<void> read_elf(const InputFile& file, const SymbolizerOptions& options);
 };
 

@@ -66,7 +66,18 @@ void write_program(ObjectWriter& row, const InstrumentedProgram& program, bool s
     for (const FunctionGraph& graph : program.graphs) {
       graphs.row([&](ObjectWriter& one) {
         one.add("function", graph.name).add("linkage_name", graph.linkage_name);
+        one.add("copy_of", graph.copy_of);
         one.add("blocks", graph.blocks).add("edges", graph.edges);
+      });
+    }
+  });
+  row.list("coverage", [&](ListWriter& coverage) {
+    for (const CoverageSites& sites : program.coverage) {
+      coverage.row([&](ObjectWriter& one) {
+        one.add("function", sites.name).add("linkage_name", sites.linkage_name);
+        one.add("copy_of", sites.copy_of).add("mechanism", sites.mechanism);
+        one.add("probes", sites.probes).add("blocks", sites.blocks).add("calls", sites.calls);
+        one.add("file", sites.file).add("line", sites.line);
       });
     }
   });
