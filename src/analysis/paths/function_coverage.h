@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -14,6 +16,8 @@ namespace telltale {
 // What of a function ran, in all activations of a process together. Text is as in the program,
 // never trusted; empty and 0 mean unknown.
 struct FunctionCoverage {
+  // In place of mechanisms, if nothing is left of the function but copies that were inlined.
+  static constexpr const char* kOnlyInlined = "inlined";
   struct Call {
     uint32_t line = 0;
     std::string callee;  // the linker's name; "?": called through a pointer
@@ -30,12 +34,26 @@ struct FunctionCoverage {
   std::string file;
   uint32_t line = 0;       // of the declaration
   std::string module;      // path of the program or shared object
-  std::string mechanisms;  // "BBC", "CC,FC"
+  std::string mechanisms;  // "BBC", "CC,FC"; kOnlyInlined
   Ran ran = Ran::maybe;
-  std::map<std::pair<std::string, uint32_t>, Ran> lines;  // by file and line
+  // By file and line: of its code, with that of functions that were inlined into it.
+  std::map<std::pair<std::string, uint32_t>, Ran> lines;
+  // Its own lines in its file, in all copies together: its own code, and wherever it was inlined.
+  // Empty: not known.
+  std::map<uint32_t, Ran> source_lines;
   std::vector<Call> calls;
   std::vector<Block> blocks;  // the entry is the first; empty: the program does not describe them
 };
+
+// How many of its lines ran, did not run and may have, by Ran: its own in all copies or, if they
+// are not known, those of its code.
+inline std::array<uint64_t, 3> count_lines(const FunctionCoverage& function) {
+  std::array<uint64_t, 3> counts{};
+  for (const auto& [line, ran] : function.source_lines) ++counts[static_cast<size_t>(ran)];
+  if (!function.source_lines.empty()) return counts;
+  for (const auto& [place, ran] : function.lines) ++counts[static_cast<size_t>(ran)];
+  return counts;
+}
 
 // Of the same thing, by sources that are all right.
 constexpr Ran agree(Ran a, Ran b) {

@@ -245,6 +245,17 @@ std::vector<FunctionCoverage> read_flags(const CoreFile& core, const std::string
   return all;
 }
 
+// Adds what the function's own code says of its lines.
+void join_source_lines(const std::set<LinesOfCopies::Line>& uncertain, FunctionCoverage& function) {
+  for (auto& [line, ran] : function.source_lines) {
+    const std::pair place(function.file, line);
+    if (ran == Ran::no && uncertain.contains(place)) ran = Ran::maybe;
+    const auto own = function.lines.find(place);
+    if (own != function.lines.end()) ran = any_of(ran, own->second);
+    if (function.ran == Ran::no) ran = Ran::no;
+  }
+}
+
 void finish(FunctionCoverage& function) {
   for (auto& [place, ran] : function.lines) {
     if (function.ran == Ran::no) ran = Ran::no;
@@ -278,6 +289,7 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
     finish(function);
     for (auto& [place, ran] : function.lines)
       if (ran == Ran::no && uncertain.contains(place)) ran = Ran::maybe;
+    join_source_lines(uncertain, function);
   }
   sort_rows(all, {}, &FunctionCoverage::function);
   return all;

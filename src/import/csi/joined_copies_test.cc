@@ -77,6 +77,7 @@ TEST(JoinCopies, OneFunctionWithTheNameOfTheSource) {
                    .mechanisms = record.symbol == "f.slow" ? "CC" : "BBC",
                    .ran = record.symbol == "f.slow" ? Ran::no : Ran::yes,
                    .lines = {{{"a.c", 5}, record.symbol == "f" ? Ran::yes : Ran::maybe}},
+                   .source_lines = {},
                    .calls = {{.line = 5, .callee = "g", .returned = Ran::maybe},
                              {.line = 0, .callee = "telltale.sampler.due"},
                              {.line = 0, .callee = "f.slow"}},

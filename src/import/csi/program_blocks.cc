@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/paths/program_flow.h"
+#include "formats/csi/wire.h"
 #include "import/csi/joined_copies.h"
 #include "import/csi/module_symbols.h"
 #include "import/csi/passed_lines.h"
@@ -201,19 +202,60 @@ void add_lost_lines(const FlowRecord& record, const std::vector<Ran>& ran,
 // Module, symbol, file.
 using FunctionKey = std::tuple<std::string, std::string, std::string>;
 
-// Where functions were inlined: whether lines of theirs ran.
-void add_inlined(const FlowFunction& function, const FlowRecord& record,
-                 const std::vector<LinesOfBlock>& answered, std::map<FunctionKey, Ran>& inlined) {
-  std::map<uint32_t, const csi::PathScope*> scopes;
-  for (const csi::PathScope& scope : record.scopes) scopes.emplace(scope.number, &scope);
+// What copies of functions say of them; `ran` is of those that were inlined.
+struct SourceFunction {
+  std::optional<Ran> ran;
+  std::map<uint32_t, Ran> lines;
+};
+
+// Adds the lines of a function to those of the functions of the source that they belong to.
+void add_source_lines(const FlowFunction& function, const FlowRecord& record,
+                      const std::vector<LinesOfBlock>& answered,
+                      std::map<FunctionKey, SourceFunction>& sources) {
+  std::map<uint32_t, std::pair<SourceFunction*, bool>> owners;  // by scope; is it inlined?
+  for (const csi::PathScope& scope : record.scopes) {
+    const bool is_own = scope.function == record.symbol || scope.function == function.source;
+    const std::string& symbol = is_own ? function.source : scope.function;
+    owners.emplace(scope.number,
+                   std::pair(&sources[{function.module, symbol, scope.file}], !is_own));
+  }
   for (const auto& [lines, ran] : answered) {
     for (size_t i = 0; i < ran.size(); ++i) {
-      const auto found = scopes.find(lines[i].scope);
-      if (found == scopes.end() || found->second->function == record.symbol ||
-          found->second->function == function.source)
-        continue;
-      add_copy(inlined, {function.module, found->second->function, found->second->file}, ran[i]);
+      const auto found = owners.find(lines[i].scope);
+      if (found == owners.end()) continue;
+      const auto [owner, is_inlined] = found->second;
+      // What its own code says is joined with what flags say.
+      add_copy(owner->lines, lines[i].line.second, is_inlined ? ran[i] : Ran::no);
+      if (is_inlined) owner->ran = owner->ran ? any_of(*owner->ran, ran[i]) : ran[i];
     }
+  }
+  for (const std::vector<LineHere>& lines : lines_of(record, record.lost_lines)) {
+    for (const LineHere& lost : lines) {
+      const auto found = owners.find(lost.scope);
+      if (found != owners.end()) found->second.first->lines.try_emplace(lost.line.second, Ran::no);
+    }
+  }
+}
+
+// Appends the functions of which only inlined copies are left.
+void append_inlined(std::map<FunctionKey, SourceFunction>&& left, const FlowFunctions& flow,
+                    std::vector<FunctionCoverage>& functions) {
+  std::set<std::pair<std::string, std::string>> generated;
+  for (const FlowFunction& function : flow.functions())
+    if (function.copies.front()->is_generated) generated.emplace(function.module, function.symbol);
+  for (auto& [key, source] : left) {
+    const auto& [module, symbol, file] = key;
+    if (!source.ran || csi::is_of_runtime(symbol) || generated.contains({module, symbol})) continue;
+    FunctionCoverage function;
+    function.function = demangle(symbol);
+    function.linkage_name = symbol;
+    function.file = file;
+    function.module = module;
+    function.mechanisms = FunctionCoverage::kOnlyInlined;
+    function.ran = *source.ran;
+    for (const auto& [line, ran] : source.lines) function.lines.emplace(Line(file, line), ran);
+    function.source_lines = std::move(source.lines);
+    functions.push_back(std::move(function));
   }
 }
 
@@ -344,7 +386,7 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
   const auto stops = stops_in(flow.flow(), known, evidence.frame_indices(), threads);
 
   std::map<FunctionKey, Answers> answers;
-  std::map<FunctionKey, Ran> inlined;
+  std::map<FunctionKey, SourceFunction> sources;
   std::set<FunctionKey> gone;
   LinesOfCopies lines;
   std::set<LinesOfCopies::Line> uncertain;
@@ -359,7 +401,7 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     const std::vector<LinesOfBlock> answered = answered_lines(record, blocks);
     add_answers(record, blocks, answered, all);
     add_lost_lines(record, ran.functions[f], all.coverage, uncertain);
-    add_inlined(function, record, answered, inlined);
+    add_source_lines(function, record, answered, sources);
     for (const FlowRecord::Gone& each : record.gone)
       if (ran.functions[f][each.block] != Ran::no)
         gone.insert({function.module, each.symbol, each.file});
@@ -387,10 +429,18 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     for (const Line& line : found->second) function.lines[line] = Ran::yes;
   }
   for (FunctionCoverage& function : functions) {
-    const FunctionKey key{function.module, function.linkage_name, function.file};
-    const auto found = inlined.find(key);
-    if (found != inlined.end()) function.ran = any_of(function.ran, found->second);
-    if (function.ran == Ran::no && gone.contains(key)) function.ran = Ran::maybe;
+    const auto found = sources.find({function.module, function.linkage_name, function.file});
+    if (found == sources.end()) continue;
+    SourceFunction& source = found->second;
+    if (source.ran) function.ran = any_of(function.ran, *source.ran);
+    function.source_lines = std::move(source.lines);
+    sources.erase(found);
+  }
+  append_inlined(std::move(sources), flow, functions);
+  for (FunctionCoverage& function : functions) {
+    if (function.ran == Ran::no &&
+        gone.contains({function.module, function.linkage_name, function.file}))
+      function.ran = Ran::maybe;
   }
   uncertain.merge(lines.uncertain());
   return uncertain;

@@ -29,8 +29,10 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
 
 // What certainly ran, certainly did not, or may have run, of all functions that say which blocks
 // and calls they have: by stacks, paths and flags together. Adds it to `functions`, which has those
-// with coverage; others are appended. Then copies of one function are joined. Returns the lines of
-// which no block may have run, but which may have run all the same (LinesOfCopies).
+// with coverage; others are appended, also those that are only inlined. Then copies of one function
+// are joined. Of `source_lines`, they have the answers where they were inlined; what their own code
+// says is in `lines`, and is to be joined. Returns the lines of which no block may have run, but
+// which may have run all the same (LinesOfCopies).
 std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
                                                  const std::map<std::string, ModulePaths>& modules,
                                                  const std::vector<ThreadPaths>& threads,

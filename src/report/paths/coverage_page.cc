@@ -29,11 +29,9 @@ std::string coverage_data(std::span<const FunctionCoverage> functions, SourceLin
   json.begin_object().key("functions").begin_array();
   const size_t shown = room.rows(functions.size(), kMostFunctions, "function");
   for (const FunctionCoverage& function : functions.first(shown)) {
-    std::array<size_t, 3> counts{};
-    for (const auto& [place, ran] : function.lines) {
-      ++counts[static_cast<size_t>(ran)];
+    const std::array<uint64_t, 3> counts = count_lines(function);
+    for (const auto& [place, ran] : function.lines)
       add_copy(lines, {sources.use(place.first, "", place.second), place.second}, ran);
-    }
     const uint32_t first = function.lines.empty() ? 0 : function.lines.begin()->first.second;
     const uint32_t line = function.line != 0 ? function.line : first;
     json.begin_object().member("function", room.text(function.function));

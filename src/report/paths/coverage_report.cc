@@ -45,6 +45,7 @@ constexpr std::array kTextColumns = {
 };
 constexpr std::array kLineColumns = {kFile, kLine, kFunction, kRan};
 constexpr std::array kLineFields = {kFile, kLine, kRan};
+constexpr std::array kSourceLineFields = {kLine, kRan};
 constexpr std::array kCallFields = {
     number_id("line", "Line of the call; 0 if unknown."),
     text("callee", "The linker's name of the called function; ? for a call through a pointer."),
@@ -62,9 +63,16 @@ constexpr std::array kFunctionFields = {
     kFile,
     number_id("line", "Line of its declaration.").or_null(),
     text("module", "Program or shared object."),
-    text("mechanisms", "What it was built with: BBC, CC and FC, separated by commas, or PT alone."),
+    text("mechanisms",
+         "What it was built with: BBC, CC and FC, separated by commas, or PT alone; inlined: no "
+         "code "
+         "of its own is left."),
     kRan,
-    rows("lines", kLineFields, "Its lines, also those of functions that were inlined into it."),
+    rows("lines", kLineFields,
+         "Lines of its code, also those of functions that were inlined into it."),
+    rows("source_lines", kSourceLineFields,
+         "Its own lines in its file, in all copies together: its code, and wherever it was "
+         "inlined."),
     rows("calls", kCallFields, "Calls, if it was built with CC."),
     rows("blocks", kBlockFields,
          "Its basic blocks, the entry first; none if the program does not describe them."),
@@ -90,9 +98,8 @@ FileLines lines_by_file(const std::vector<FunctionCoverage>& functions) {
 Table text_table(const std::vector<FunctionCoverage>& functions) {
   Table table{TableSchema(kTextColumns)};
   for (const FunctionCoverage& function : functions) {
-    std::array<uint64_t, 3> counts{};
-    for (const auto& [place, ran] : function.lines) ++counts[static_cast<size_t>(ran)];
-    table.add_row({std::string(name_of(function.ran)), uint64_t{function.lines.size()},
+    const std::array<uint64_t, 3> counts = count_lines(function);
+    table.add_row({std::string(name_of(function.ran)), counts[0] + counts[1] + counts[2],
                    counts[static_cast<size_t>(Ran::yes)], counts[static_cast<size_t>(Ran::no)],
                    counts[static_cast<size_t>(Ran::maybe)], function.mechanisms,
                    function.function});
@@ -196,6 +203,11 @@ void write_function(ObjectWriter& row, const FunctionCoverage& function) {
         one.add("file", line.first.first).add("line", line.first.second);
         one.add("ran", name_of(line.second));
       });
+    }
+  });
+  row.list("source_lines", [&](ListWriter& lines) {
+    for (const auto& [line, ran] : function.source_lines) {
+      lines.row([&](ObjectWriter& one) { one.add("line", line).add("ran", name_of(ran)); });
     }
   });
   row.list("calls", [&](ListWriter& calls) {
