@@ -262,6 +262,18 @@ bool asks_for_debug_information(const std::string& word) {
   return word.starts_with("-g") && !word.starts_with("-gz") && !word.starts_with("-gno-");
 }
 
+// Does clang write .dwo files of a version that may also have a part in the program? libdw takes
+// the wrong lines for such programs of DWARF 4.
+bool splits_debug_information(const std::vector<std::string>& words) {
+  bool splits = false;
+  bool is_old = false;
+  for (const std::string& word : words) {
+    splits = splits || word == "-gsplit-dwarf" || word.starts_with("-gsplit-dwarf=");
+    if (word.starts_with("-gdwarf-")) is_old = word != "-gdwarf-5";
+  }
+  return splits && !is_old;
+}
+
 }  // namespace
 
 CommandLine rewrite(const std::vector<std::string>& given, const Installation& installation) {
@@ -285,6 +297,12 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     // choice of the user's, the compiler saves the time that describing everything else takes.
     if (std::none_of(out.begin(), out.end(), asks_for_debug_information))
       parts.tracing.insert(parts.tracing.begin(), "-ftrace-line-tables");
+    // What is inlined where is also in the program, whose .dwo files may be missing, or be in a
+    // form that libdw cannot read. A later -fno-split-dwarf-inlining wins.
+    if (splits_debug_information(out)) {
+      out.insert(out.begin(), {"--start-no-unused-arguments", "-fsplit-dwarf-inlining",
+                               "--end-no-unused-arguments"});
+    }
     out.insert(out.begin(), "-g");
   }
   // LLVM's vectoriser of straight-line code took most of pbzip2's compile time, for the code that
