@@ -1,4 +1,5 @@
 // Registers the plugin with clang: the frontend action, the pragmas, and the LLVM pass.
+#include <clang/Basic/TargetInfo.h>
 #include <clang/Basic/Version.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendPluginRegistry.h>
@@ -66,6 +67,13 @@ class SamplerAction : public clang::PluginASTAction {
     current_unit() = TranslationUnit();
     current_unit().options = std::move(options);
     current_unit().is_traced = traced_unit().options.is_on();
+    if ((current_unit().is_traced || current_unit().options.any_scheme()) &&
+        !compiler.getTarget().getTriple().isOSBinFormatELF()) {
+      report_error(compiler, std::string("telltale: ") +
+                                 (current_unit().is_traced ? "--trace" : "-fsampler-scheme") +
+                                 " needs a target with ELF files");
+      return std::make_unique<clang::ASTConsumer>();
+    }
     if (current_unit().is_traced) trace_paths(compiler);
     if (!current_unit().options.any_scheme() ||
         asked.DashX.getLanguage() == clang::Language::LLVM_IR)

@@ -32,7 +32,8 @@ std::string write_site_tables(const TranslationUnit& unit,
 }
 
 void append_section(llvm::Module& module, llvm::StringRef name, llvm::StringRef text) {
-  std::string assembly = "\t.pushsection " + name.str() + ",\"\",@progbits\n";
+  // On ARM, @ begins a comment.
+  std::string assembly = "\t.pushsection " + name.str() + ",\"\",%progbits\n";
   assembly += ascii_directives(text);
   module.appendModuleInlineAsm(assembly + "\t.popsection\n");
 }

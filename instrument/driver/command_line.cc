@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 
+#include "driver/traced_object.h"
 #include "option_table.h"
 #include "trace_options.h"
 
@@ -60,10 +61,11 @@ struct Parts {
   std::string language;  // of -x, for the files that follow; empty for none
   bool links = true;
   bool has_input = false;
-  std::string representation;  // the first input in LLVM's own language; empty for none
-  bool only_headers = true;    // all inputs so far are headers
-  bool is_static = false;      // the program needs no dynamic linker
-  bool is_library = false;     // a shared object
+  std::vector<std::string> objects;  // object files and archives
+  std::string representation;        // the first input in LLVM's own language; empty for none
+  bool only_headers = true;          // all inputs so far are headers
+  bool is_static = false;            // the program needs no dynamic linker
+  bool is_library = false;           // a shared object
   bool has_libc = true;
   bool threads_given = false;
   bool threads_by_clang = false;
@@ -153,6 +155,7 @@ void take_word(const std::string& word, Parts& parts) {
   if (word == "-" || !word.starts_with("-")) {
     parts.has_input = true;
     parts.only_headers = parts.only_headers && is_header(word, parts.language);
+    if (word.ends_with(".o") || word.ends_with(".a")) parts.objects.push_back(word);
     if (parts.representation.empty() && is_representation(word, parts.language))
       parts.representation = word;
   }
@@ -262,6 +265,18 @@ bool asks_for_debug_information(const std::string& word) {
   return word.starts_with("-g") && !word.starts_with("-gz") && !word.starts_with("-gno-");
 }
 
+// Does clang write .dwo files of a version that may also have a part in the program? libdw takes
+// the wrong lines for such programs of DWARF 4.
+bool splits_debug_information(const std::vector<std::string>& words) {
+  bool splits = false;
+  bool is_old = false;
+  for (const std::string& word : words) {
+    splits = splits || word == "-gsplit-dwarf" || word.starts_with("-gsplit-dwarf=");
+    if (word.starts_with("-gdwarf-")) is_old = word != "-gdwarf-5";
+  }
+  return splits && !is_old;
+}
+
 }  // namespace
 
 CommandLine rewrite(const std::vector<std::string>& given, const Installation& installation) {
@@ -285,6 +300,12 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     // choice of the user's, the compiler saves the time that describing everything else takes.
     if (std::none_of(out.begin(), out.end(), asks_for_debug_information))
       parts.tracing.insert(parts.tracing.begin(), "-ftrace-line-tables");
+    // What is inlined where is also in the program, whose .dwo files may be missing, or be in a
+    // form that libdw cannot read. A later -fno-split-dwarf-inlining wins.
+    if (splits_debug_information(out)) {
+      out.insert(out.begin(), {"--start-no-unused-arguments", "-fsplit-dwarf-inlining",
+                               "--end-no-unused-arguments"});
+    }
     out.insert(out.begin(), "-g");
   }
   // LLVM's vectoriser of straight-line code took most of pbzip2's compile time, for the code that
@@ -322,8 +343,10 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   }
   if (!parts.links || parts.only_headers) return result;
   std::vector<std::string> words;
-  // First: both runtimes interpose pthread_create, and this one serves the other.
-  if (traces && !parts.is_library && parts.has_libc && is_native(target_of(out)))
+  // First: both runtimes interpose pthread_create, and this one serves the other. Build systems may
+  // pass --trace to compilations only.
+  if (!parts.is_library && parts.has_libc && is_native(target_of(out)) &&
+      (traces || std::any_of(parts.objects.begin(), parts.objects.end(), is_traced_object)))
     words = words_of_crash_handler(parts, installation.library);
   const std::vector<std::string> more = words_of_runtime(parts, installation.library);
   words.insert(words.end(), more.begin(), more.end());

@@ -50,6 +50,21 @@ TEST(CommandLine, OtherMachinesGetNoCrashHandler) {
   EXPECT_FALSE(links_handler({"--target=riscv64-linux-gnu"}));
 }
 
+// libdw cannot read it in DWARF 4.
+TEST(CommandLine, SplitDebugInformationKeepsWhatIsInlinedInTheProgram) {
+  const auto keeps = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"-c", "user.c"};
+    words.insert(words.end(), more.begin(), more.end());
+    const CommandLine line = rewrite(words, {"clang-19", "/plugin.so", "/library", 19});
+    return std::ranges::find(line.arguments, "-fsplit-dwarf-inlining") != line.arguments.end();
+  };
+  EXPECT_TRUE(keeps({"--trace=pt.schema", "-gsplit-dwarf"}));
+  EXPECT_TRUE(keeps({"--trace=pt.schema", "-gsplit-dwarf=single", "-gdwarf-4", "-gdwarf-5"}));
+  EXPECT_FALSE(keeps({"--trace=pt.schema", "-gsplit-dwarf", "-gdwarf-4"}));
+  EXPECT_FALSE(keeps({"--trace=pt.schema", "-g"}));
+  EXPECT_FALSE(keeps({"-fsampler-scheme=branches", "-gsplit-dwarf"}));
+}
+
 std::size_t warnings_of(const std::vector<std::string>& words) {
   return rewrite(words, {"clang-19", "/plugin.so", "/library", 19}).warnings.size();
 }

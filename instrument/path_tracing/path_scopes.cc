@@ -34,9 +34,9 @@ std::size_t PathScopes::number_of(const llvm::DILocation& location, std::string&
 
 std::size_t PathScopes::number_of(const llvm::DILocalScope& scope, const llvm::DILocation* call,
                                   std::string& text) {
-  const llvm::DISubprogram* const subprogram = scope.getSubprogram();
   const auto known = numbers_.find({&scope, call});
   if (known != numbers_.end()) return known->second;
+  const llvm::DISubprogram* const subprogram = scope.getSubprogram();
   // Callers come first.
   const std::size_t caller = call == nullptr ? 0 : number_of(*call, text);
   // Blocks of a subprogram's scope are one scope, unless they are in different files.

@@ -98,7 +98,13 @@ void weaken_globals_of_marks(llvm::Module& module, const TranslationUnit& unit) 
       const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user);
       only_marks = only_marks && instruction != nullptr && mark_of(*instruction, unit) != nullptr;
     }
-    if (only_marks) global.setLinkage(llvm::GlobalValue::ExternalWeakLinkage);
+    if (!only_marks) continue;
+    global.setLinkage(llvm::GlobalValue::ExternalWeakLinkage);
+    if (global.hasDefaultVisibility() || module.getPICLevel() == llvm::PICLevel::NotPIC) continue;
+    // Position-independent code may not assume that it is near: a hidden variable that no file
+    // defines has no such address. It stays hidden if a file defines it.
+    global.setVisibility(llvm::GlobalValue::DefaultVisibility);
+    global.setDSOLocal(false);
   }
 }
 

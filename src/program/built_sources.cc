@@ -109,8 +109,11 @@ void BuiltSources::sort() {
 std::string_view BuiltSources::complaint(const std::string& path, Bytes text) const {
   const auto known =
       std::ranges::equal_range(checksums_, fnv1a(plain_path(path)), {}, &Checksum::path);
-  const auto is_of_text = [md5 = checksums_.empty() ? Md5() : md5_of(text)](
-                              const Checksum& checksum) { return checksum.md5 == md5; };
+  const Md5 md5 = checksums_.empty() ? Md5() : md5_of(text);
+  // GNU as 2.40 writes the last byte first.
+  const auto is_of_text = [&md5](const Checksum& checksum) {
+    return checksum.md5 == md5 || std::ranges::equal(checksum.md5, md5 | std::views::reverse);
+  };
   if (!known.empty()) {
     return std::ranges::all_of(known, is_of_text)
                ? ""

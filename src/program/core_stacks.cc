@@ -72,14 +72,21 @@ class CoreStacks::State {
     return {};
   }
 
-  std::vector<ThreadStack> threads(const FindVariables& find,
-                                   const ReadDebugInfo& read_debug_info) {
+  std::vector<ThreadStack> threads(const FindVariables& find, const ReadDebugInfo& read_debug_info,
+                                   ProblemLog& problems) {
     std::vector<ThreadStack> stacks;
     frames_.emplace(core_, options_.variables, find, read_debug_info);
     if (attached_) {
       stacks_ = &stacks;
       dwfl_getthreads(dwfl_, read_thread, this);
       stacks_ = nullptr;
+    }
+    for (const auto& [module, file] : frames_->missing_files()) {
+      problems.add({Problem::Kind::loss, 0, module, ".debug_info",
+                    fmt::format("the rest of it is in {}, which was not found or cannot be read: "
+                                "inlined functions may be missing",
+                                file),
+                    0});
     }
     // Threads that libdwfl was not asked for have the one frame that their registers tell of.
     for (const CoreThread& thread : core_.threads()) {
@@ -410,8 +417,9 @@ Result<CoreStacks> CoreStacks::open(const CoreFile& core, const std::string& cor
 }
 
 std::vector<ThreadStack> CoreStacks::threads(const FindVariables& find,
-                                             const ReadDebugInfo& read_debug_info) const {
-  return state_->threads(find, read_debug_info);
+                                             const ReadDebugInfo& read_debug_info,
+                                             ProblemLog& problems) const {
+  return state_->threads(find, read_debug_info, problems);
 }
 
 std::vector<CoreStacks::Section> CoreStacks::sections(std::string_view name,

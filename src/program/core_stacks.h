@@ -93,9 +93,11 @@ class CoreStacks {
   ~CoreStacks();
 
   // `find` is asked for frames of which the debug information names no variable. Either may be
-  // empty: no further variables, all debug information.
-  [[nodiscard]] std::vector<ThreadStack> threads(const FindVariables& find = {},
-                                                 const ReadDebugInfo& read_debug_info = {}) const;
+  // empty: no further variables, all debug information. Debug information that was not found goes
+  // to `problems`.
+  [[nodiscard]] std::vector<ThreadStack> threads(const FindVariables& find,
+                                                 const ReadDebugInfo& read_debug_info,
+                                                 ProblemLog& problems) const;
 
   // A section of a program or of its separate debug file.
   struct Section {

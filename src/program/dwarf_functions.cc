@@ -34,12 +34,14 @@ bool contains_functions(int tag) {
 
 }  // namespace
 
-std::vector<Dwarf_Die> DwarfFunctions::find(Dwarf* dwarf, Dwarf_Die unit, uint64_t address) {
+std::vector<Dwarf_Die> DwarfFunctions::find(const DwarfUnit& unit, uint64_t address) {
+  Dwarf* const dwarf = dwarf_cu_getdwarf(unit.whole.cu);
   uint64_t budget = most_entries(dwarf);
-  const auto [entry, is_new] = units_.try_emplace(dwarf_dieoffset(&unit));
+  Dwarf_Die skeleton = unit.skeleton;
+  const auto [entry, is_new] = units_.try_emplace(dwarf_dieoffset(&skeleton));
   Ranges& ranges = entry->second;
   if (is_new) {
-    add_functions(unit, 0, budget, ranges);
+    add_functions(unit.whole, 0, budget, ranges);
     std::ranges::sort(ranges, [](const Range& a, const Range& b) {
       return std::tuple(a.low, a.high, a.function) < std::tuple(b.low, b.high, b.function);
     });

@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "program/dwarf_units.h"
+
 namespace telltale {
 
 // The functions of compilation units by address, also those that are defined inside a namespace or
@@ -14,7 +16,7 @@ class DwarfFunctions {
  public:
   // The function at a link-time address of the unit, after what is inlined there: the innermost
   // first. Lexical blocks are left out. Empty if there is none.
-  std::vector<Dwarf_Die> find(Dwarf* dwarf, Dwarf_Die unit, uint64_t address);
+  std::vector<Dwarf_Die> find(const DwarfUnit& unit, uint64_t address);
 
  private:
   struct Range {
@@ -28,7 +30,7 @@ class DwarfFunctions {
   static void add_scopes(Dwarf_Die parent, uint64_t address, size_t depth, uint64_t& budget,
                          std::vector<Dwarf_Die>& found);
 
-  std::unordered_map<Dwarf_Off, Ranges> units_;  // sorted by `low`
+  std::unordered_map<Dwarf_Off, Ranges> units_;  // by skeleton; sorted by `low`
 };
 
 }  // namespace telltale

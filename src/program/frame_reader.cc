@@ -306,16 +306,18 @@ void FrameReader::read_functions(const Place& place, LocationContext& context, S
                                  std::vector<StackFrame>& frames) {
   DwarfUnits& units = units_[place.module];
   units.read(place.module);
-  std::optional<Dwarf_Die> unit = units.find(place.dwarf, place.pc);
+  std::optional<DwarfUnit> unit = units.find(place.dwarf, place.pc);
   if (!unit) {
     frames.push_back(std::move(frame));
     return;
   }
+  if (!unit->missing_file.empty()) missing_files_.try_emplace(frame.module, unit->missing_file);
   const uint64_t address = place.pc - place.bias;
-  SourcePlace source = line_at(*unit, address);
+  SourcePlace source = line_at(unit->skeleton, address);
   Dwarf_Attribute attribute;
-  frame.directory = text_or_empty(dwarf_formstring(dwarf_attr(&*unit, DW_AT_comp_dir, &attribute)));
-  std::vector<Dwarf_Die> functions = functions_[place.module].find(place.dwarf, *unit, address);
+  frame.directory =
+      text_or_empty(dwarf_formstring(dwarf_attr(&unit->skeleton, DW_AT_comp_dir, &attribute)));
+  std::vector<Dwarf_Die> functions = functions_[place.module].find(*unit, address);
   if (functions.empty()) {
     frame.file = source.file;
     frame.line = source.line;
@@ -339,7 +341,7 @@ void FrameReader::read_functions(const Place& place, LocationContext& context, S
     each.line = source.line;
     read_variables(place, function, context, each, 0);
     frames.push_back(std::move(each));
-    if (frames.back().inlined) source = call_of(*unit, function);
+    if (frames.back().inlined) source = call_of(function);
     frame.interrupted = false;  // the callers of what is inlined are in a call
   }
 }

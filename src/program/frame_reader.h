@@ -3,6 +3,7 @@
 #include <elfutils/libdwfl.h>
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,6 +36,12 @@ class FrameReader {
   // is `in_call`, at the last byte of a call, and not interrupted there.
   void read(Dwfl* dwfl, Dwfl_Frame* state, bool in_call, std::vector<StackFrame>& frames);
 
+  // Files of split debug information that were not found for frames that read() has described, one
+  // for each module, by its path.
+  [[nodiscard]] const std::map<std::string, std::string>& missing_files() const {
+    return missing_files_;
+  }
+
   // `state` is at `frame`, which is of an exception unwinder, see find_landing().
   [[nodiscard]] std::optional<LandingRegisters> find_landing(Dwfl* dwfl, Dwfl_Frame* state,
                                                              const StackFrame& frame) const;
@@ -66,6 +73,7 @@ class FrameReader {
   ReadDebugInfo read_debug_info_;
   std::unordered_map<Dwfl_Module*, DwarfUnits> units_;
   std::unordered_map<Dwfl_Module*, DwarfFunctions> functions_;
+  std::map<std::string, std::string> missing_files_;
 };
 
 }  // namespace telltale

@@ -37,16 +37,28 @@ SourcePlace line_at(Dwarf_Die& unit, uint64_t address) {
   return place;
 }
 
-SourcePlace call_of(Dwarf_Die& unit, Dwarf_Die& function) {
-  SourcePlace place;
-  place.line = static_cast<uint32_t>(number_of(function, DW_AT_call_line));
+std::string file_of(Dwarf_Die& function, unsigned attribute_name) {
+  // The function that was inlined may be of another unit than the call.
+  Dwarf_Attribute attribute;
+  Dwarf_Word number = 0;
+  if (dwarf_formudata(dwarf_attr_integrate(&function, attribute_name, &attribute), &number) != 0)
+    return {};
+  Dwarf_Half version = 0;
+  Dwarf_Die unit;
   Dwarf_Files* files = nullptr;
   size_t count = 0;
-  if (dwarf_getsrcfiles(&unit, &files, &count) != 0) return place;
-  const uint64_t file = number_of(function, DW_AT_call_file);
-  if (file < count)
-    place.file = name_or_empty(dwarf_filesrc(files, static_cast<size_t>(file), nullptr, nullptr));
-  return place;
+  // File 0 means "none" up to DWARF 4, since DWARF 5 it is the unit's own source.
+  if (dwarf_cu_info(attribute.cu, &version, nullptr, &unit, nullptr, nullptr, nullptr, nullptr) !=
+          0 ||
+      (number == 0 && version < 5) || dwarf_getsrcfiles(&unit, &files, &count) != 0 ||
+      number >= count)
+    return {};
+  return name_or_empty(dwarf_filesrc(files, static_cast<size_t>(number), nullptr, nullptr));
+}
+
+SourcePlace call_of(Dwarf_Die& function) {
+  return {.file = file_of(function, DW_AT_call_file),
+          .line = static_cast<uint32_t>(number_of(function, DW_AT_call_line))};
 }
 
 }  // namespace telltale

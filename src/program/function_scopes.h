@@ -14,9 +14,12 @@ struct SourcePlace {
 };
 
 bool is_inlined(Dwarf_Die& function);
+// The file that an attribute of the function names, such as DW_AT_decl_file; empty if it has none.
+// Not dwarf_decl_file(): it ends the process for functions in .dwo files without a line table.
+std::string file_of(Dwarf_Die& function, unsigned attribute);
 std::string linkage_name_of(Dwarf_Die& function);  // without one, the name
 SourcePlace line_at(Dwarf_Die& unit, uint64_t address);
 // Of the call that was inlined. REQUIRES: is_inlined(function).
-SourcePlace call_of(Dwarf_Die& unit, Dwarf_Die& function);
+SourcePlace call_of(Dwarf_Die& function);
 
 }  // namespace telltale

@@ -117,13 +117,13 @@ class Symbolizer::State {
     const std::optional<uint64_t> in_module = module_address(address, 0);
     Dwarf_Addr bias = 0;
     Dwarf* dwarf = in_module ? dwfl_module_getdwarf(module_, &bias) : nullptr;
-    std::optional<Dwarf_Die> unit;
+    std::optional<DwarfUnit> unit;
     if (dwarf != nullptr) unit = units_.find(dwarf, *in_module);
     if (unit) {
       SourcePlace place{outermost.file, outermost.line};
-      for (Dwarf_Die& function : scopes_.find(dwarf, *unit, *in_module - bias)) {
+      for (Dwarf_Die& function : scopes_.find(*unit, *in_module - bias)) {
         frames.push_back({linkage_name_of(function), place.file, place.line, outermost.directory});
-        if (is_inlined(function)) place = call_of(*unit, function);
+        if (is_inlined(function)) place = call_of(function);
       }
     }
     if (frames.empty()) frames.push_back(std::move(outermost));
@@ -244,10 +244,10 @@ class Symbolizer::State {
     Dwarf* dwarf = dwfl_module_getdwarf(module_, &bias);
     if (dwarf == nullptr) return;
     units_.read(module_);
-    std::optional<Dwarf_Die> unit = units_.find(dwarf, address);
+    std::optional<DwarfUnit> unit = units_.find(dwarf, address);
     if (!unit) return;
-    add_declaration(dwarf, *unit, address - bias, name);
-    if (name.line == 0) add_first_line(*unit, address - bias, reach, name);
+    add_declaration(*unit, address - bias, name);
+    if (name.line == 0) add_first_line(unit->skeleton, address - bias, reach, name);
   }
 
   // The line of the instruction at an address of the module.
@@ -256,54 +256,31 @@ class Symbolizer::State {
     Dwarf* dwarf = dwfl_module_getdwarf(module_, &bias);
     if (dwarf == nullptr) return;
     units_.read(module_);
-    std::optional<Dwarf_Die> unit = units_.find(dwarf, address);
+    std::optional<DwarfUnit> unit = units_.find(dwarf, address);
     if (!unit) return;
-    Dwarf_Line* row = dwarf_getsrc_die(&*unit, address - bias);
+    Dwarf_Line* row = dwarf_getsrc_die(&unit->skeleton, address - bias);
     int line = 0;
     if (row == nullptr || dwarf_lineno(row, &line) != 0 || line <= 0) return;
     name.file = text_or_empty(dwarf_linesrc(row, nullptr, nullptr));
     name.line = static_cast<uint32_t>(line);
     Dwarf_Attribute attribute;
     name.directory =
-        text_or_empty(dwarf_formstring(dwarf_attr(&*unit, DW_AT_comp_dir, &attribute)));
+        text_or_empty(dwarf_formstring(dwarf_attr(&unit->skeleton, DW_AT_comp_dir, &attribute)));
   }
 
-  void add_declaration(Dwarf* dwarf, Dwarf_Die& unit, uint64_t address, CodeName& name) {
+  void add_declaration(DwarfUnit& unit, uint64_t address, CodeName& name) {
     const std::vector<FunctionEntry>& functions = functions_of(unit);
     const auto found = std::ranges::lower_bound(functions, address, {}, &FunctionEntry::address);
     Dwarf_Die die;
     if (found == functions.end() || found->address != address) return;
-    if (dwarf_offdie(dwarf, found->die, &die) == nullptr) return;
+    if (dwarf_offdie(dwarf_cu_getdwarf(unit.whole.cu), found->die, &die) == nullptr) return;
     int line = 0;
-    const char* file = declaration_file(unit, die);
-    if (file != nullptr && dwarf_decl_line(&die, &line) == 0 && line > 0) {
-      name.file = file;
+    std::string file = file_of(die, DW_AT_decl_file);
+    if (!file.empty() && dwarf_decl_line(&die, &line) == 0 && line > 0) {
+      name.file = std::move(file);
       name.line = static_cast<uint32_t>(line);
     }
-    if (!name.linkage_name.empty()) return;
-    Dwarf_Attribute attribute;
-    const char* linkage_name =
-        dwarf_formstring(dwarf_attr_integrate(&die, DW_AT_linkage_name, &attribute));
-    name.linkage_name = text_or_empty(linkage_name != nullptr ? linkage_name : dwarf_diename(&die));
-  }
-
-  // File 0 means "none" up to DWARF 4, and libdw interprets it that way. Since DWARF 5 it is the
-  // unit's own source.
-  static const char* declaration_file(Dwarf_Die& unit, Dwarf_Die& die) {
-    if (const char* file = dwarf_decl_file(&die)) return file;
-    Dwarf_Attribute attribute;
-    Dwarf_Word number = 1;
-    Dwarf_Half version = 0;
-    if (dwarf_formudata(dwarf_attr_integrate(&die, DW_AT_decl_file, &attribute), &number) != 0 ||
-        number != 0 ||
-        dwarf_cu_info(unit.cu, &version, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr) !=
-            0 ||
-        version < 5)
-      return nullptr;
-    Dwarf_Files* files = nullptr;
-    size_t count = 0;
-    if (dwarf_getsrcfiles(&unit, &files, &count) != 0 || count == 0) return nullptr;
-    return dwarf_filesrc(files, 0, nullptr, nullptr);
+    if (name.linkage_name.empty()) name.linkage_name = linkage_name_of(die);
   }
 
   // Line tables give a sled line 0, so the first later row that has a line counts. A row that ends
@@ -338,10 +315,10 @@ class Symbolizer::State {
     }
   }
 
-  const std::vector<FunctionEntry>& functions_of(Dwarf_Die& unit) {
-    const auto [place, is_new] = functions_.try_emplace(dwarf_dieoffset(&unit));
+  const std::vector<FunctionEntry>& functions_of(DwarfUnit& unit) {
+    const auto [place, is_new] = functions_.try_emplace(dwarf_dieoffset(&unit.skeleton));
     if (is_new) {
-      collect_functions(unit, place->second);
+      collect_functions(unit.whole, place->second);
       sort_rows(place->second, {}, &FunctionEntry::address);
     }
     return place->second;

@@ -48,6 +48,18 @@ class CrashPaths(SamplerCase):
         self.assertIn(line("end(how, value);"), lines_of(frame["partial"]["blocks"]))
         self.assertNotIn(line("value = value * 10"), lines_of(frame["partial"]["blocks"]))
 
+    def test_a_link_that_is_not_told_of_tracing(self):
+        """Build systems may pass options of the compiler to compilations only."""
+        for release in RELEASES:
+            built = build(self.path("crash_ways.o"), release, "--trace=pt.schema", "-silent", "-O1", "-pthread", "-c", SOURCE)
+            archive = self.path("crash_ways.a")
+            self.assertEqual(run("ar", "rcs", archive, built).returncode, 0)
+            plain = build(self.path("plain.o"), release, "-O1", "-c", SOURCE)
+            for file, is_traced in ((built, True), (archive, True), (plain, False)):
+                with self.subTest(release=release, file=file):
+                    self.crash("fault", build(self.path("linked"), release, "-pthread", "-Wl,-u,main", file))
+                    self.assertEqual(self.file.exists(), is_traced)
+
     def test_a_fault(self):
         self.assertEqual(self.crash("fault").returncode, -signal.SIGSEGV)
         document = paths(self.file, "--program", self.program)

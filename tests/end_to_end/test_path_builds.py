@@ -165,10 +165,11 @@ class Builds(SamplerCase):
                         done = compile_with(release, target, "--trace=" + schema, *words, "-c", source, "-o", self.path("loop.o"))
                         self.assertEqual((done.returncode, other_warnings(done)), (0, ""), (target, words, schema))
                         self.assertIn(b"#\nf\n1|EXIT\n0|ENTRY|", self.path("loop.o").read_bytes())
-        done = compile_with(RELEASES[-1], "--target=x86_64-pc-windows-gnu", "--trace=pt.schema", "-c", source, "-o",
-                            self.path("loop.o"))
-        self.assertNotEqual(done.returncode, 0)
-        self.assertIn("--trace needs a target with ELF files", done.stderr)
+        for release in RELEASES:
+            for word in ("--trace=pt.schema", "-fsampler-scheme=branches"):
+                done = compile_with(release, "--target=x86_64-pc-windows-gnu", word, "-c", source, "-o", self.path("loop.o"))
+                self.assertEqual(done.returncode, 1)
+                self.assertEqual(done.stderr, f"error: telltale: {word.split('=')[0]} needs a target with ELF files\n1 error generated.\n")
 
     @staticmethod
     def position_fields(file):

@@ -34,6 +34,19 @@ class Flags(SamplerCase):
                             self.path("a.o"))
         self.assertIn("/nowhere", done.stderr)
 
+    def test_other_targets(self):
+        """Programs for other machines are compiled, too; their assemblers differ."""
+        source = self.path("step.c")
+        source.write_text(program_text("sampler/cases/step.c"))
+        for release in RELEASES:
+            for target in ("-m32", "--target=aarch64-linux-gnu", "--target=armv7-linux-gnueabihf", "--target=riscv64-linux-gnu"):
+                for words in (("-fno-sample",), ("-O2",)):
+                    with self.subTest(release=release, target=target, words=words):
+                        done = compile_with(release, target, *words, "-ffreestanding", "-fsampler-scheme=branches,scalar-pairs", "-c", source,
+                                            "-o", self.path("step.o"))
+                        self.assertEqual((done.returncode, done.stderr), (0, ""))
+                        self.assertIn(b"<sites unit=", self.path("step.o").read_bytes())
+
     def test_implications_of_many_constants_are_those_of_neighbours(self):
         source = self.path("a.c")
         source.write_text(program_text("sampler/cases/many_constants.c"))

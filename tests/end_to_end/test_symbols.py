@@ -93,7 +93,8 @@ class Symbols(unittest.TestCase):
                            '{\n  asm volatile(".skip %d, 0x90");\n  shared += 1;\n}\n' % (attribute, name, size))
         source += "int main() { %s }\n" % " ".join(name + "();" for name in lines)
         for clang in CLANGS:
-            for flags in (("-gdwarf-5",), ("-gdwarf-4",), ("-gdwarf-5", "-fno-xray-instrument"), ("-gline-tables-only",)):
+            for flags in (("-gdwarf-5",), ("-gdwarf-4",), ("-gdwarf-5", "-gsplit-dwarf"), ("-gdwarf-4", "-gsplit-dwarf"),
+                          ("-gdwarf-5", "-fno-xray-instrument"), ("-gline-tables-only",)):
                 with self.subTest(clang=clang, flags=flags):
                     program = self.compile("side", source, "-fxray-instrument", "-fno-xray-link-deps",
                                            "-ffunction-sections", "-no-pie", *flags, clang=clang)

@@ -247,13 +247,13 @@ bool is_not_of_system(const std::string& module) { return !is_system_library(mod
 
 }  // namespace
 
-std::vector<ThreadPaths> CoreRecording::decode(
-    const CoreStacks& stacks, const PathGraphs& graphs,
-    const std::map<std::string, ModulePaths>& modules) const {
+std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks, const PathGraphs& graphs,
+                                               const std::map<std::string, ModulePaths>& modules,
+                                               ProblemLog& problems) const {
   std::vector<ThreadPaths> all;
   FrameFlags flags;
   const auto find = [&](const StackFrame& frame) { return find_record(frame, modules); };
-  for (ThreadStack& stack : stacks.threads(find, is_not_of_system)) {
+  for (ThreadStack& stack : stacks.threads(find, is_not_of_system, problems)) {
     drop_own_frames(stack);
     name_frames(stack, modules);
     all.push_back({.pid = core_.pid(),
@@ -269,7 +269,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problem
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
   const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
-  return decode(*stacks, graphs, modules);
+  return decode(*stacks, graphs, modules, problems);
 }
 
 Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
@@ -278,7 +278,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
   const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
-  std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules);
+  std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, problems);
   // Problems with flags are dropped here: only `coverage` needs all flags, and reports them.
   ProblemLog of_flags;
   const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
@@ -292,7 +292,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_slice(const Cal
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
   auto modules = read_modules(*stacks, core_.order(), graphs, problems, DataFlow::read);
-  std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules);
+  std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, problems);
   ProblemLog of_flags;  // as above
   const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
   add_frame_blocks(core_, *stacks, modules, flags, threads);
@@ -310,7 +310,7 @@ Result<std::vector<FunctionCoverage>> CoreRecording::coverage(ProblemLog& proble
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
   const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
-  const std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules);
+  const std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, problems);
   return read_core_coverage(core_, file_.name(), *stacks, modules, threads, problems);
 }
 

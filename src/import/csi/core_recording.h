@@ -57,9 +57,9 @@ class CoreRecording final : public Recording, public StackPaths {
 
   // Opens the programs; the graphs of texts that were given as programs are added to `graphs`.
   Result<CoreStacks> open_stacks(PathGraphs& graphs, ProblemLog& problems) const;
-  [[nodiscard]] std::vector<ThreadPaths> decode(
-      const CoreStacks& stacks, const PathGraphs& graphs,
-      const std::map<std::string, ModulePaths>& modules) const;
+  [[nodiscard]] std::vector<ThreadPaths> decode(const CoreStacks& stacks, const PathGraphs& graphs,
+                                                const std::map<std::string, ModulePaths>& modules,
+                                                ProblemLog& problems) const;
 
   std::vector<std::byte> process_memory_;  // of of_process(): the bytes of file_
   InputFile file_;

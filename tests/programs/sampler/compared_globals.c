@@ -22,6 +22,7 @@ static int own = 5;
 _Thread_local int of_thread = 6;
 int last0 = 18, last1 = 19, last2 = 20;
 extern int missing __attribute__((weak));
+extern int undefined __attribute__((visibility("hidden")));
 bool yes = true, no = false, maybe = true, never = false;
 int *nowhere, *somewhere = &number3, *elsewhere = &number4, *there = &more0;
 
