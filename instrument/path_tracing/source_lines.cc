@@ -112,8 +112,8 @@ class Collector {
         add_lost_callee(piece, block, gone);
       } else if (lost_.has_removable_pieces(callee)) {
         add_functions_of(callee, gone);
-      } else if (has_few_pieces(callee) && !llvm::is_contained(gone, callee)) {
-        gone.push_back(callee);
+      } else {
+        add_functions_of(callee, gone, has_few_pieces);
       }
     }
     const llvm::ArrayRef<PieceHere> here = pieces_in(block);
@@ -249,14 +249,18 @@ class Collector {
     if (!is_left) add_functions_of(piece.callee, all);
   }
 
-  // Adds the function, and those that it calls: they may be inlined into it.
+  static bool is_any(const llvm::DISubprogram*) { return true; }
+
+  // Adds the function, and those that it calls: they may be inlined into it. Only those that
+  // `is_meant`.
   static void add_functions_of(const llvm::DISubprogram* function,
-                               std::vector<const llvm::DISubprogram*>& all) {
+                               std::vector<const llvm::DISubprogram*>& all,
+                               bool (*is_meant)(const llvm::DISubprogram*) = is_any) {
     constexpr std::size_t kMostFunctions = 64;
     llvm::SmallVector<const llvm::DISubprogram*, 8> pending{function};
     while (!pending.empty() && all.size() < kMostFunctions) {
       const llvm::DISubprogram* const next = pending.pop_back_val();
-      if (next == nullptr || llvm::is_contained(all, next)) continue;
+      if (next == nullptr || llvm::is_contained(all, next) || !is_meant(next)) continue;
       all.push_back(next);
       const auto range = ranges_of_pieces().find(next);
       if (range == ranges_of_pieces().end()) continue;

@@ -34,7 +34,8 @@ class ProgramBlocks(SamplerCase):
         for function in document["functions"]:
             # It ran where it was inlined, or itself.
             order = ("no", "maybe", "yes")
-            self.assertGreaterEqual(order.index(function["ran"]), order.index(function["blocks"][0]["ran"]), function["function"])
+            itself = function["blocks"][0]["ran"] if function["mechanisms"] != "inlined" else "no"
+            self.assertGreaterEqual(order.index(function["ran"]), order.index(itself), function["function"])
         return {function["function"]: function for function in document["functions"]}
 
     def answers(self, program, *words):
@@ -217,6 +218,30 @@ class ProgramBlocks(SamplerCase):
                 crash_line = next(number for number, line in enumerate(text, 1) if "return *" in line)
                 self.assertEqual([number for number in answers if first <= number < last and answers[number] == {"no"}], [crash_line])
                 self.assertEqual(answers[last], {"no"})
+                # The function's own lines, in all copies together.
+                lines = {line["line"]: line["ran"] for line in functions["pick"]["source_lines"]}
+                self.assertEqual({number for number, how in lines.items() if how != "yes"}, {crash_line})
+                self.assertTrue(lines.keys() < set(range(first, last)))
+                # Nothing else is left of this one. It is so small that it may have been removed elsewhere.
+                self.assertEqual((functions["never"]["mechanisms"], functions["never"]["ran"], functions["never"]["blocks"]), ("inlined", "maybe", []))
+                self.assertEqual(functions["never"]["source_lines"], [{"line": last, "ran": "maybe"}])
+
+    def test_functions_that_are_only_inlined(self):
+        source = CASES / "merged_code.c"
+        for release, level in itertools.product(RELEASES, ("-O0", "-O2")):
+            with self.subTest(release=release, level=level):
+                program = self.build("bb.schema", level, release=release, source=source)
+                functions = self.functions(program)
+                self.assertEqual({"main", "rule", "alternatives", "positive", "token", "give_up", "is_known"}, functions.keys())
+                inlined = {name for name, function in functions.items() if function["mechanisms"] == "inlined"}
+                self.assertEqual(inlined, {"alternatives", "positive"} if level == "-O2" else set())
+                self.assertEqual({functions[name]["ran"] for name in ("alternatives", "positive")}, {"yes"})
+                shown = run(TELLTALE, "coverage", self.path("core"), "--program", program).stdout
+                for name in ("alternatives", "positive"):
+                    counts = [line["ran"] for line in functions[name]["source_lines"]]
+                    row = next(line.split() for line in shown.splitlines() if line.endswith(" " + name))
+                    self.assertEqual(row[:5], ["yes", *(str(n) for n in (len(counts), *(counts.count(how) for how in ("yes", "no", "maybe"))))])
+                    self.assertGreater(len(counts), 2)
 
     SAMPLED = (("-fsampler-scheme=branches",), ("-fsampler-scheme=branches,returns,scalar-pairs",),
                ("-fsampler-scheme=branches", "-fno-sample"), ("-fsampler-scheme=branches,returns", "-fsampler-adaptive"))

@@ -255,6 +255,12 @@ void append_inlined(std::map<FunctionKey, SourceFunction>&& left, const FlowFunc
     function.ran = *source.ran;
     for (const auto& [line, ran] : source.lines) function.lines.emplace(Line(file, line), ran);
     function.source_lines = std::move(source.lines);
+    // Of a small function, optimisers remove copies that leave nothing to tell that they ran.
+    constexpr size_t kSmall = 2;
+    if (function.ran == Ran::no && function.source_lines.size() <= kSmall) {
+      function.ran = Ran::maybe;
+      for (auto& [line, ran] : function.source_lines) ran = Ran::maybe;
+    }
     functions.push_back(std::move(function));
   }
 }
