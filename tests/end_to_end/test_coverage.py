@@ -137,8 +137,7 @@ class ControlFlow(Case):
         self.assertGreater(max(int(data.get("increment", 0)) for _, _, data in edges), 0)
 
     def test_objects_of_either_byte_order(self):
-        source = self.path("small.c")
-        source.write_text("int small(int number) {\n  if (number > 3)\n    return 1;\n  return number + 2;\n}\n")
+        source = SOURCE_DIR / "tests/programs/csi/cases/small.c"
         for release in RELEASES:
             graphs = []
             for target in ("x86_64-linux-gnu", "powerpc64-linux-gnu", "s390x-linux-gnu"):

@@ -1,0 +1,4 @@
+int small(int number) {
+  if (number > 3) return 1;
+  return number + 2;
+}
