@@ -15,27 +15,13 @@
 #include "codegen/assembly_text.h"
 #include "formats/csi/wire.h"
 #include "path_tracing/flow_graph.h"
+#include "path_tracing/fnv1a.h"
 #include "path_tracing/source_lines.h"
 #include "path_tracing/source_pieces.h"
 #include "source_function.h"
 
 namespace telltale::instrument {
 namespace {
-
-class Fnv1a {
- public:
-  void add(llvm::StringRef bytes) {
-    for (const char c : bytes) {
-      hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 0x100000001B3U;
-    }
-    hash_ = (hash_ ^ 0xFFU) * 0x100000001B3U;
-  }
-  void add(std::uint64_t number) { add(std::to_string(number)); }
-  [[nodiscard]] std::uint64_t hash() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xCBF29CE484222325U;
-};
 
 // Calls `visit(location)` for the instructions that .debug_PT lists, and declarations of variables,
 // which were instructions once.
@@ -202,11 +188,11 @@ std::string scope_and_line_text(const llvm::Function& function,
     std::merge(before.begin(), before.end(), here.begin(), here.end(), std::back_inserter(of_block),
                [](const SourceLine& a, const SourceLine& b) { return a.calls < b.calls; });
     lines += place_lines("lines", i, of_block, with_calls, scopes, scope_text);
+    if (!with_calls) continue;
     lines += place_lines("lost", i, lines_lost_after(*blocks[i]), false, scopes, scope_text);
     for (const llvm::DISubprogram* const gone : functions_gone(*blocks[i])) {
-      if (with_calls)
-        lines += "gone\t" + std::to_string(i) + "\t" + escaped_field(path_of(gone->getFile())) +
-                 "\t" + escaped_field(symbol_of(*gone)) + "\n";
+      lines += "gone\t" + std::to_string(i) + "\t" +
+               names_of_places().reference(path_of(gone->getFile()), symbol_of(*gone)) + "\n";
     }
   }
   return place_of_function(function) + scope_text + lines;

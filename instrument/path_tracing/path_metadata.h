@@ -39,8 +39,8 @@ std::string skipped_record_text(const llvm::Function& function, const std::strin
 std::string located_lines(const llvm::BasicBlock& block);
 
 // The lines `symbol`, `file`, `line`, `scope` and `lines` of a function's record; the id of a block
-// is its index. `with_calls`: `lines` also have the calls of the block. `scopes`: those that the
-// text numbers.
+// is its index. `with_calls`: `lines` also have the calls of the block, and there are `lost` and
+// `gone`. `scopes`: those that the text numbers.
 std::string scope_and_line_text(const llvm::Function& function,
                                 const std::vector<llvm::BasicBlock*>& blocks, bool with_calls,
                                 PathScopes& scopes);

@@ -1,7 +1,10 @@
 #include "path_tracing/path_scopes.h"
 
 #include <llvm/ADT/SmallString.h>
+#include <llvm/ADT/StringExtras.h>
 #include <llvm/Support/Path.h>
+
+#include "path_tracing/fnv1a.h"
 
 namespace telltale::instrument {
 
@@ -28,6 +31,26 @@ std::string path_of(const llvm::DIFile* file) {
   return std::string(path);
 }
 
+std::string PlaceNames::reference(const std::string& file, llvm::StringRef symbol) {
+  Fnv1a hash;
+  hash.add(file);
+  hash.add(symbol);
+  const std::string reference = llvm::utohexstr(hash.hash(), /*LowerCase=*/true);
+  const auto [place, is_new] = known_.try_emplace(reference);
+  if (is_new) text_ += reference + "\t" + escaped_field(file) + "\t" + escaped_field(symbol) + "\n";
+  return reference;
+}
+
+std::string PlaceNames::take_text() {
+  known_.clear();
+  return std::exchange(text_, {});
+}
+
+PlaceNames& names_of_places() {
+  static PlaceNames names;
+  return names;
+}
+
 std::size_t PathScopes::number_of(const llvm::DILocation& location, std::string& text) {
   return number_of(*location.getScope(), location.getInlinedAt(), text);
 }
@@ -41,7 +64,7 @@ std::size_t PathScopes::number_of(const llvm::DILocalScope& scope, const llvm::D
   const std::size_t caller = call == nullptr ? 0 : number_of(*call, text);
   // Blocks of a subprogram's scope are one scope, unless they are in different files.
   const llvm::StringRef name = symbol_of(*subprogram);
-  std::string fields = "\t" + escaped_field(path_of(scope.getFile())) + "\t" + escaped_field(name);
+  std::string fields = "\t" + names_of_places().reference(path_of(scope.getFile()), name);
   if (call != nullptr)
     fields += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());
   const auto [place, is_new] = by_fields_.try_emplace(fields, by_fields_.size());

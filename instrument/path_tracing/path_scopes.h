@@ -3,6 +3,7 @@
 
 #include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/StringMap.h>
+#include <llvm/ADT/StringSet.h>
 #include <llvm/IR/DebugInfoMetadata.h>
 
 #include <cstddef>
@@ -19,6 +20,23 @@ llvm::StringRef symbol_of(const llvm::DISubprogram& subprogram);
 
 // With its folder, if the compiler was given a relative one. Empty: unknown.
 std::string path_of(const llvm::DIFile* file);
+
+// Files and functions that records of a module refer to. Names of C++ are long, and many functions
+// have the same ones inlined: a record has a hash in their place.
+class PlaceNames {
+ public:
+  // What stands for the two in a field.
+  std::string reference(const std::string& file, llvm::StringRef symbol);
+  // The text of the record with all of them, in the order of the first references. Forgets them.
+  std::string take_text();
+
+ private:
+  llvm::StringSet<> known_;
+  std::string text_;
+};
+
+// Of the module that is being compiled.
+PlaceNames& names_of_places();
 
 // Scopes of a function: the function itself, and callees that were inlined.
 class PathScopes {

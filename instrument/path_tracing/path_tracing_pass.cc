@@ -60,6 +60,8 @@ class PathTracing {
       }
     }
     for (llvm::Function* const function : functions) instrument_if_asked(*function);
+    const std::string names = names_of_places().take_text();
+    if (!names.empty()) append_module_record(module_, csi::RecordKind::kNames, names);
     tell_filtered();
   }
 

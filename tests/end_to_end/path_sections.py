@@ -296,6 +296,7 @@ class Records:
         self.skipped = []
         self.flows = []  # [[word, field...], ...] of each function
         self.units = []  # likewise of each translation unit
+        names = {}  # reference -> [file, function]
         while section:
             size, kind = struct.unpack_from("<IB", section)
             body = section[5:4 + size]
@@ -317,10 +318,16 @@ class Records:
                 self.flows.append(self.rows(body[8:]))
             elif kind == 8:
                 self.units.append(self.rows(body))
+            elif kind == 10:
+                names.update({row[0]: row[1:] for row in self.rows(body)})
             else:
                 assert kind == 4, kind
                 self.skipped.append({row[0]: row[1:] for row in self.rows(body)})
         self.positions = [p for p in self.positions if p.address]
+        for rows in (*(rows for _, rows in self.functions.values()), *self.flows):
+            for row in rows:
+                if row[0] in ("scope", "gone"):
+                    row[2:3] = names[row[2]]
 
     @staticmethod
     def rows(text):

@@ -1,11 +1,17 @@
 #include "formats/csi/path_records.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
 #include <span>
 #include <system_error>
+#include <unordered_map>
+
+#include "base/counted.h"
+#include "base/shared_text.h"
 
 namespace telltale::csi {
 namespace {
@@ -49,6 +55,51 @@ std::optional<uint64_t> parse_key(std::string_view text) {
   return key;
 }
 
+// Functions and their files, by the hash that refers to them.
+class Names {
+ public:
+  void add(const std::vector<std::string>& fields) {
+    const auto hash = parse_hash(fields[0]);
+    if (hash && fields.size() >= 3) known_.try_emplace(*hash, Place{fields[1], fields[2]});
+  }
+
+  // A file and a function, which are in the fields from `first` on, or in the one of a hash.
+  struct Place {
+    SharedText file;
+    SharedText function;
+  };
+  Place place(const std::vector<std::string>& fields, size_t first, bool is_hash) {
+    if (!is_hash) return {fields[first], fields[first + 1]};
+    const auto hash = parse_hash(fields[first]);
+    const auto found = hash ? known_.find(*hash) : known_.end();
+    if (found != known_.end()) return found->second;
+    ++missing_;
+    return {};
+  }
+  [[nodiscard]] uint64_t missing() const { return missing_; }
+
+ private:
+  static std::optional<uint64_t> parse_hash(std::string_view text) {
+    uint64_t hash = 0;
+    constexpr int kBase = 16;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hash, kBase);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return hash;
+  }
+
+  std::unordered_map<uint64_t, Place> known_;
+  uint64_t missing_ = 0;
+};
+
+// "scope", its number, its names, and for an inlined function two more fields: names that are texts
+// are two fields, and a hash is one.
+void read_scope(const std::vector<std::string>& fields, uint32_t number, Names& names,
+                std::vector<PathScope>& scopes) {
+  const bool is_hash = fields.size() % 2 == 1;
+  const Names::Place place = names.place(fields, 2, is_hash);
+  scopes.push_back({.number = number, .file = place.file, .function = place.function});
+}
+
 void read_lines(const std::vector<std::string>& fields, uint32_t block,
                 std::vector<PathFunctionRecord::BlockLine>& lines) {
   uint32_t calls = 0;
@@ -64,7 +115,8 @@ void read_lines(const std::vector<std::string>& fields, uint32_t block,
 }
 
 // Skips unknown lines: later versions may add some.
-void read_function_line(const std::vector<std::string>& fields, PathFunctionRecord& function) {
+void read_function_line(const std::vector<std::string>& fields, Names& names,
+                        PathFunctionRecord& function) {
   const auto rest = std::span(fields).subspan(1);
   if (fields[0] == "flag" && !rest.empty() && rest[0] == "setjmp") function.calls_setjmp = true;
   if (fields[0] == "flag" && !rest.empty() && rest[0] == "late") function.sets_late = true;
@@ -75,8 +127,7 @@ void read_function_line(const std::vector<std::string>& fields, PathFunctionReco
   const auto second = rest.size() < 2 ? std::nullopt : parse_number(rest[1]);
   if (fields[0] == "repeat" && second) function.repeats.emplace_back(*number, *second);
   if (fields[0] == "ring") function.ring_size = *number;
-  if (fields[0] == "scope" && rest.size() >= 3)
-    function.scopes.push_back({.number = *number, .file = rest[1], .function = rest[2]});
+  if (fields[0] == "scope" && rest.size() >= 2) read_scope(fields, *number, names, function.scopes);
   if (fields[0] == "lines") read_lines(fields, *number, function.lines);
 }
 
@@ -113,7 +164,8 @@ bool read_call(const std::vector<std::string>& fields, CoverageRecord& coverage)
   return true;
 }
 
-bool read_coverage_line(const std::vector<std::string>& fields, CoverageRecord& coverage) {
+bool read_coverage_line(const std::vector<std::string>& fields, Names& names,
+                        CoverageRecord& coverage) {
   if (fields.size() < 2) return true;
   const auto number = parse_number(fields[1]);
   if (fields[0] == "mechanism") coverage.mechanism = fields[1];
@@ -123,8 +175,8 @@ bool read_coverage_line(const std::vector<std::string>& fields, CoverageRecord& 
   if (fields[0] == "block") return read_block(fields, coverage);
   if (fields[0] == "call") return read_call(fields, coverage);
   if (fields[0] == "probes" && number) coverage.probes = *number;
-  if (fields[0] == "scope" && number && fields.size() >= 4)
-    coverage.scopes.push_back({.number = *number, .file = fields[2], .function = fields[3]});
+  if (fields[0] == "scope" && number && fields.size() >= 3)
+    read_scope(fields, *number, names, coverage.scopes);
   if (fields[0] == "lines" && number) read_lines(fields, *number, coverage.lines);
   return true;
 }
@@ -194,7 +246,7 @@ bool read_node(const std::vector<std::string>& fields, FlowRecord& flow) {
   return true;
 }
 
-bool read_flow_line(const std::vector<std::string>& fields, FlowRecord& flow) {
+bool read_flow_line(const std::vector<std::string>& fields, Names& names, FlowRecord& flow) {
   if (fields.size() < 2) return true;
   const auto number = parse_number(fields[1]);
   if (fields[0] == "unit") flow.unit = fields[1];
@@ -211,12 +263,14 @@ bool read_flow_line(const std::vector<std::string>& fields, FlowRecord& flow) {
   if (fields[0] == "call") return read_flow_call(fields, flow);
   if (fields[0] == "take") return read_take(fields, flow);
   if (fields[0] == "node") return read_node(fields, flow);
-  if (fields[0] == "scope" && number && fields.size() >= 4)
-    flow.scopes.push_back({.number = *number, .file = fields[2], .function = fields[3]});
+  if (fields[0] == "scope" && number && fields.size() >= 3)
+    read_scope(fields, *number, names, flow.scopes);
   if (fields[0] == "lines" && number) read_lines(fields, *number, flow.lines);
   if (fields[0] == "lost" && number) read_lines(fields, *number, flow.lost_lines);
-  if (fields[0] == "gone" && number && fields.size() >= 4)
-    flow.gone.push_back({.block = *number, .file = fields[2], .symbol = fields[3]});
+  if (fields[0] == "gone" && number && fields.size() >= 3) {
+    const Names::Place place = names.place(fields, 2, fields.size() == 3);
+    flow.gone.push_back({.block = *number, .file = place.file, .symbol = place.function});
+  }
   return true;
 }
 
@@ -241,6 +295,14 @@ std::string_view text_of(Cursor& in) {
 class Reader {
  public:
   explicit Reader(PathRecords& records) : records_(records) {}
+
+  [[nodiscard]] uint64_t missing_names() const { return names_.missing(); }
+
+  // To be called for all records before read().
+  void read_names(RecordKind kind, Cursor& in) {
+    if (kind != RecordKind::kNames) return;
+    for_each_line(text_of(in), [&](const std::vector<std::string>& fields) { names_.add(fields); });
+  }
 
   void read(RecordKind kind, Cursor& in) {
     switch (kind) {
@@ -273,7 +335,7 @@ class Reader {
     function.key = in.read<uint64_t>("key");
     function.offset = in.read<uint64_t>("offset");
     for_each_line(text_of(in), [&](const std::vector<std::string>& fields) {
-      read_function_line(fields, function);
+      read_function_line(fields, names_, function);
     });
     if (!in.error()) records_.functions.push_back(std::move(function));
   }
@@ -322,7 +384,7 @@ class Reader {
     coverage.key = in.read<uint64_t>("key");
     bool is_valid = true;
     for_each_line(text_of(in), [&](const std::vector<std::string>& fields) {
-      is_valid = read_coverage_line(fields, coverage) && is_valid;
+      is_valid = read_coverage_line(fields, names_, coverage) && is_valid;
     });
     if (in.error()) return;
     if (is_valid && is_consistent(coverage)) {
@@ -344,7 +406,7 @@ class Reader {
     flow.key = in.read<uint64_t>("key");
     bool is_valid = true;
     for_each_line(text_of(in), [&](const std::vector<std::string>& fields) {
-      is_valid = read_flow_line(fields, flow) && is_valid;
+      is_valid = read_flow_line(fields, names_, flow) && is_valid;
     });
     if (in.error()) return;
     if (is_valid && is_consistent(flow)) {
@@ -374,6 +436,7 @@ class Reader {
   }
 
   PathRecords& records_;
+  Names names_;
 };
 
 }  // namespace
@@ -399,6 +462,13 @@ PathRecords PathRecords::read(Bytes bytes, std::endian order, const std::string&
                               uint64_t file_offset, ProblemLog& problems) {
   PathRecords records;
   Reader reader(records);
+  for (Cursor in(bytes, order, file_offset); !in.at_end();) {
+    const auto size = in.read<uint32_t>("size");
+    Cursor record = in.split(size, "record");
+    if (in.error()) break;
+    const auto kind = static_cast<RecordKind>(record.read<uint8_t>("kind"));
+    reader.read_names(kind, record);
+  }
   Cursor in(bytes, order, file_offset);
   const auto complain = [&](Problem::Kind kind, uint64_t offset, const Cursor& where,
                             uint64_t lost) {
@@ -415,6 +485,12 @@ PathRecords PathRecords::read(Bytes bytes, std::endian order, const std::string&
     const auto kind = static_cast<RecordKind>(record.read<uint8_t>("kind"));
     reader.read(kind, record);
     if (record.error()) complain(Problem::Kind::corruption, start, record, size + sizeof size);
+  }
+  if (reader.missing_names() != 0) {
+    problems.add({Problem::Kind::loss, file_offset, file, "path record",
+                  fmt::format("{} to names of functions that the section does not have",
+                              counted(reader.missing_names(), "reference")),
+                  0});
   }
   return records;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/problem.h"
+#include "base/shared_text.h"
 #include "bytes/cursor.h"
 #include "formats/csi/wire.h"
 
@@ -28,8 +29,8 @@ struct PathPosition {
 // A place in the source of a function, or of one that is inlined into it.
 struct PathScope {
   uint32_t number = 0;
-  std::string file;
-  std::string function;
+  SharedText file;
+  SharedText function;
 };
 
 struct PathFunctionRecord {
@@ -150,8 +151,8 @@ struct FlowRecord {
   // A function that may have run when a block did, although the optimiser left nothing of it there.
   struct Gone {
     uint32_t block = 0;  // index
-    std::string file;
-    std::string symbol;
+    SharedText file;
+    SharedText symbol;
   };
   std::vector<Gone> gone;
 };
@@ -182,7 +183,7 @@ struct PathRecords {
   std::vector<DataRecord> data;  // views of what is read
 
   // Adds damage to `problems`: a truncated record ends reading, other damaged records are skipped,
-  // as are unknown kinds. `file_offset`: of bytes[0].
+  // as are unknown kinds. Names that are missing stay empty. `file_offset`: of bytes[0].
   static PathRecords read(Bytes bytes, std::endian order, const std::string& file,
                           uint64_t file_offset, ProblemLog& problems);
 };

@@ -89,10 +89,41 @@ TEST(PathRecords, OfTheFlowOfAFunctionAreRead) {
   EXPECT_EQ(read.lost_lines[0].block, 1U);
   EXPECT_EQ(read.lost_lines[0].line, 9U);
   ASSERT_EQ(read.gone.size(), 1U);
-  EXPECT_EQ(read.gone[0].file + read.gone[0].symbol, "v.hg");
+  EXPECT_EQ(read.gone[0].file.str() + read.gone[0].symbol.str(), "v.hg");
   ASSERT_EQ(records.units.size(), 1U);
   EXPECT_EQ(records.units[0].taken, (std::vector<std::string>{"f", "g"}));
   EXPECT_EQ(records.units[0].constructors, (std::vector<std::string>{"g"}));
+}
+
+TEST(PathRecords, NamesMayComeFromARecordOfTheirOwn) {
+  const std::string flow = record(7, number(uint64_t{9}) +
+                                         "block\t0\tr\nscope\t0\tff\nscope\t1\tA0\t0\t7\nscope\t2\t"
+                                         "ff\t0\t8\nscope\t3\tx.h\tg\t0\t9\n"
+                                         "gone\t0\ta0\ngone\t0\ty.h\th\n");
+  // They may follow.
+  const std::string names = record(10, "ff\ta\\tb.c\tf\na0\tv.h\tg\nz\tno\thash\na1\tshort\n");
+  ProblemLog problems;
+  const PathRecords records =
+      PathRecords::read(as_bytes(flow + names), std::endian::little, "f", 0, problems);
+  EXPECT_EQ(problems.count(), 0U);
+  ASSERT_EQ(records.flows.size(), 1U);
+  std::string scopes;
+  for (const PathScope& scope : records.flows[0].scopes)
+    scopes += std::to_string(scope.number) + scope.file.str() + "," + scope.function.str() + " ";
+  EXPECT_EQ(scopes, "0a\tb.c,f 1v.h,g 2a\tb.c,f 3x.h,g ");
+  ASSERT_EQ(records.flows[0].gone.size(), 2U);
+  EXPECT_EQ(records.flows[0].gone[0].symbol, "g");
+  EXPECT_EQ(records.flows[0].gone[1].file, "y.h");
+
+  ProblemLog missing;
+  const PathRecords nameless =
+      PathRecords::read(as_bytes(flow), std::endian::little, "f", 5, missing);
+  ASSERT_EQ(missing.count(), 1U);
+  EXPECT_EQ(missing.kept()[0].message,
+            "4 references to names of functions that the section does not have");
+  ASSERT_EQ(nameless.flows.size(), 1U);
+  EXPECT_EQ(nameless.flows[0].scopes[1].function, "");
+  EXPECT_EQ(nameless.flows[0].scopes[3].function, "g");
 }
 
 TEST(FrameOperand, IsARegisterAndADistance) {

@@ -44,6 +44,8 @@ enum class RecordKind : std::uint8_t {
   // u64 key of a flow record; u8 kDataVersion; LEB128 numbers up to the end: what each step of the
   // function's blocks reads and writes.
   kData = 9,
+  // Text lines up to the end: names of functions and their files, which scopes refer to by a hash.
+  kNames = 10,
 };
 
 // The parts of a data record (docs/formats/csi.md, "Data").

@@ -129,7 +129,8 @@ void PassedLines::conclude_lines(const Graph& graph, std::set<Line>& lines) {
   for (const auto& [function, numbers] : number_of) {
     const FlowRecord& record = *functions_.functions()[function].copies.front();
     std::map<uint32_t, const std::string*> files;
-    for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, &scope.file);
+    for (const csi::PathScope& scope : record.scopes)
+      files.emplace(scope.number, &scope.file.str());
     for (const auto& [block, scope, line, calls] : record.lines) {
       const auto file = files.find(scope);
       const auto number = numbers.find(block);

@@ -33,7 +33,7 @@ struct LineHere {
 // The lines of each block. `places`: those of the record, or those that are lost.
 std::vector<std::vector<LineHere>> lines_of(const FlowRecord& record, const BlockLines& places) {
   std::map<uint32_t, const std::string*> files;
-  for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, &scope.file);
+  for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, &scope.file.str());
   std::vector<std::vector<LineHere>> blocks(record.blocks.size());
   for (const auto& [block, scope, number, calls] : places) {
     const auto file = files.find(scope);
@@ -215,7 +215,7 @@ void add_source_lines(const FlowFunction& function, const FlowRecord& record,
   std::map<uint32_t, std::pair<SourceFunction*, bool>> owners;  // by scope; is it inlined?
   for (const csi::PathScope& scope : record.scopes) {
     const bool is_own = scope.function == record.symbol || scope.function == function.source;
-    const std::string& symbol = is_own ? function.source : scope.function;
+    const std::string& symbol = is_own ? function.source : scope.function.str();
     owners.emplace(scope.number,
                    std::pair(&sources[{function.module, symbol, scope.file}], !is_own));
   }

@@ -120,7 +120,7 @@ class Lines {
     const auto& scopes = of.copies.front()->scopes;
     const auto found = std::ranges::find(scopes, scope, &csi::PathScope::number);
     if (found == scopes.end()) return {of.file, of.source};
-    return {found->file, scope == 0 ? of.source : found->function};
+    return {found->file, scope == 0 ? of.source : found->function.str()};
   }
 
   void add_reason(const Slice::Step& step, const Slice::Reason& reason, ProgramSlice::Line& line) {
