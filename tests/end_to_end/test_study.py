@@ -140,7 +140,8 @@ class RunStudyTest(StudyCase):
     def test_they_are_sampled_at_different_places(self):
         source = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "tests/programs/sampler/often.c"
         program = self.folder / "often"
-        subprocess.run(["telltale-cc", "-fsampler-scheme=branches", "-O1", source, "-o", program], check=True, timeout=120)
+        compiler = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "bin/telltale-cc"
+        subprocess.run([compiler, "-fsampler-scheme=branches", "-O1", source, "-o", program], check=True, timeout=120)
         reports = []
         for _ in range(2):
             report = self.folder / "shared.report"
