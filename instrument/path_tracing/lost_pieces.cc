@@ -46,7 +46,7 @@ Reached reach(std::uint64_t from, std::uint64_t to, IsPassed is_passed) {
   return reached;
 }
 
-// The ways from the first of these pieces through the others.
+// A set of pieces, of which the first leads to all others, with the edges between them.
 class Ways {
  public:
   explicit Ways(Reached reached) : pieces_(std::move(reached)), before_(pieces_.size()) {
@@ -62,7 +62,8 @@ class Ways {
     return llvm::is_contained(pieces_, piece);
   }
 
-  // Adds those that lead to a piece that is not one of them, or to the end; not the first.
+  // Adds to `lost` the pieces from which `to` can be reached through the set, without the first.
+  // `to` is not in the set, or is `kNoPiece`.
   void add_leading(std::uint64_t to, LostPieces::Numbers& lost) const {
     llvm::SmallVector<std::size_t, 16> pending;
     llvm::SmallVector<bool, 64> leads(pieces_.size());
@@ -80,7 +81,7 @@ class Ways {
 
  private:
   Reached pieces_;
-  std::vector<llvm::SmallVector<std::size_t, 2>> before_;  // by index: those that lead there
+  std::vector<llvm::SmallVector<std::size_t, 2>> before_;  // by index: predecessors
 };
 
 // Whether some of these pieces lead from the piece back to it.

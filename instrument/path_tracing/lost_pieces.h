@@ -15,8 +15,10 @@
 
 namespace telltale::instrument {
 
-// Works on one optimised function. Pieces are given by their numbers. All pieces of one call of a
-// method belong to the same copy of a function; `kNoPiece` stands for the end of that copy.
+// Finds lost pieces in one optimised function. A piece is given by its number. Each call of a
+// method is about one copy of one source function: the function itself, or where it was inlined.
+// All pieces that it gets are of this copy. `kNoPiece` in their place means that control leaves the
+// copy.
 class LostPieces {
  public:
   using Numbers = llvm::SmallDenseSet<std::uint64_t>;
@@ -27,10 +29,11 @@ class LostPieces {
     gets_memory_ = gets_memory_ || pieces()[piece].function_gets_memory;
   }
 
-  // Adds the pieces between one and those that now follow it: on short ways, and, on ways of any
-  // length, pieces that are removable or have lost their markers, as where blocks with the same
-  // code were merged or a branch became a selection. `has_marker(piece)`: the copy of the function
-  // has it somewhere.
+  // Adds to `lost` the pieces that may have run between `from` and the pieces `after`, which follow
+  // it in the optimised code. It searches short ways in the source's control flow for all pieces,
+  // and ways of any length for pieces that are removable or have no marker left. (Optimisation
+  // drops markers where it merges blocks with the same code, or makes a branch a select.)
+  // `has_marker(piece)`: whether this copy has a marker of the piece anywhere.
   using HasMarker = llvm::function_ref<bool(std::uint64_t)>;
   void add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> after, HasMarker has_marker,
                    Numbers& lost) const;

@@ -21,13 +21,14 @@ llvm::StringRef symbol_of(const llvm::DISubprogram& subprogram);
 // With its folder, if the compiler was given a relative one. Empty: unknown.
 std::string path_of(const llvm::DIFile* file);
 
-// Files and functions that records of a module refer to. Names of C++ are long, and many functions
-// have the same ones inlined: a record has a hash in their place.
+// The table of names of a module. C++ has long names, and the same functions are inlined in many
+// places, so records contain a short reference instead of a name (docs/formats/csi.md, "Names").
 class PlaceNames {
  public:
-  // What stands for the two in a field.
+  // Returns the reference to a file and the symbol of a function in it, and adds both to the table.
   std::string reference(const std::string& file, llvm::StringRef symbol);
-  // The text of the record with all of them, in the order of the first references. Forgets them.
+  // Returns the text of the table's record, in the order of the first references, and empties
+  // the table.
   std::string take_text();
 
  private:
@@ -35,7 +36,7 @@ class PlaceNames {
   std::string text_;
 };
 
-// Of the module that is being compiled.
+// The table of the module that is being compiled.
 PlaceNames& names_of_places();
 
 // Scopes of a function: the function itself, and callees that were inlined.

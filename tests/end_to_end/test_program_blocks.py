@@ -9,7 +9,7 @@ import unittest
 import jsonschema
 
 from core_files import crash
-from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run
+from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run, section
 
 TELLTALE = os.environ["TELLTALE"]
 SCHEMA = json.loads((BINARY_DIR / "schemas/coverage.schema.json").read_text())
@@ -242,6 +242,25 @@ class ProgramBlocks(SamplerCase):
                     row = next(line.split() for line in shown.splitlines() if line.endswith(" " + name))
                     self.assertEqual(row[:5], ["yes", *(str(n) for n in (len(counts), *(counts.count(how) for how in ("yes", "no", "maybe"))))])
                     self.assertGreater(len(counts), 2)
+
+    def test_names_that_are_missing(self):
+        """A program without its record of names: the rest is read, and the loss is told."""
+        source = CASES / "merged_code.c"
+        program = self.build("bb.schema", "-O2", source=source)
+        core = crash(self.path("core"), program)
+        whole = json.loads(run(TELLTALE, "coverage", core, "--program", program, "--json").stdout)["functions"]
+        image = bytearray(program.read_bytes())
+        start = image.index(section(program, ".debug_telltale_paths"))
+        at = start
+        while image[at + 4] != 10:
+            at += 4 + int.from_bytes(image[at:at + 4], "little")
+        image[at + 4] = 200  # a kind that no reader knows
+        program.write_bytes(image)
+        done = run(TELLTALE, "coverage", core, "--program", program, "--json", "--strict")
+        self.assertEqual(done.returncode, 4)
+        self.assertRegex(done.stderr, rf"path record at byte {start}: \d+ references to names of functions that the section does not have")
+        self.assertEqual([(function["function"], function["ran"]) for function in json.loads(done.stdout)["functions"]],
+                         [(function["function"], function["ran"]) for function in whole if function["mechanisms"] != "inlined"])
 
     SAMPLED = (("-fsampler-scheme=branches",), ("-fsampler-scheme=branches,returns,scalar-pairs",),
                ("-fsampler-scheme=branches", "-fno-sample"), ("-fsampler-scheme=branches,returns", "-fsampler-adaptive"))

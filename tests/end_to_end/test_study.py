@@ -1,6 +1,5 @@
 """`telltale run --study` and `telltale study`, on a program that fails as it is told."""
 import json
-import os
 import pathlib
 import shutil
 import signal
@@ -8,6 +7,7 @@ import subprocess
 import time
 import unittest
 
+from sampler_programs import RELEASES, SOURCE_DIR, build
 from study_case import TELLTALE, StudyCase, table, telltale
 
 
@@ -138,10 +138,7 @@ class RunStudyTest(StudyCase):
             self.assertEqual((study / f"reports/{run}.report").read_text(), expected)
 
     def test_they_are_sampled_at_different_places(self):
-        source = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "tests/programs/sampler/often.c"
-        program = self.folder / "often"
-        compiler = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"]) / "bin/telltale-cc"
-        subprocess.run([compiler, "-fsampler-scheme=branches", "-O1", source, "-o", program], check=True, timeout=120)
+        program = build(self.folder / "often", RELEASES[-1], "-fsampler-scheme=branches", "-O1", SOURCE_DIR / "tests/programs/sampler/often.c")
         reports = []
         for _ in range(2):
             report = self.folder / "shared.report"

@@ -118,14 +118,18 @@ TableSchema columns_of(std::span<const Field> declared, bool with_program) {
   return with_program ? schema : schema.leave_out({"program"});
 }
 
-// The same with a column for copies, if there are any.
-TableSchema columns_with_copies(std::span<const Field> declared, bool with_program,
-                                bool has_copies) {
+// The same with the column "copy_of": always in CSV, for people only if a row of `member` has one.
+template <typename Row>
+TableSchema columns_with_copies(std::span<const Field> declared, bool with_program, bool for_people,
+                                const std::vector<Program>& programs,
+                                std::vector<Row> Program::* member) {
   TableSchema schema = columns_of(declared, with_program);
-  return has_copies ? schema : schema.leave_out({"copy_of"});
+  const bool has_copies = std::ranges::any_of(programs, [&](const Program& program) {
+    return std::ranges::any_of(program.*member,
+                               [](const Row& row) { return !row.copy_of.empty(); });
+  });
+  return has_copies || !for_people ? schema : schema.leave_out({"copy_of"});
 }
-
-constexpr auto kIsCopy = [](const auto& function) { return !function.copy_of.empty(); };
 
 Table functions_table(const std::vector<Program>& programs, bool with_program) {
   Table table(columns_of(kFunctionColumns, with_program));
@@ -155,10 +159,8 @@ Table sleds_table(const std::vector<Program>& programs, bool with_program) {
 }
 
 Table graphs_table(const std::vector<Program>& programs, bool with_program, bool for_people) {
-  const bool has_copies = std::ranges::any_of(programs, [](const Program& program) {
-    return std::ranges::any_of(program.graphs, kIsCopy);
-  });
-  Table table(columns_with_copies(kGraphColumns, with_program, has_copies || !for_people));
+  Table table(
+      columns_with_copies(kGraphColumns, with_program, for_people, programs, &Program::graphs));
   for (const Program& program : programs) {
     for (const FunctionGraph& graph : program.graphs)
       table.add_row(
@@ -168,10 +170,8 @@ Table graphs_table(const std::vector<Program>& programs, bool with_program, bool
 }
 
 Table coverage_table(const std::vector<Program>& programs, bool with_program, bool for_people) {
-  const bool has_copies = std::ranges::any_of(programs, [](const Program& program) {
-    return std::ranges::any_of(program.coverage, kIsCopy);
-  });
-  Table table(columns_with_copies(kCoverageColumns, with_program, has_copies || !for_people));
+  Table table(columns_with_copies(kCoverageColumns, with_program, for_people, programs,
+                                  &Program::coverage));
   for (const Program& program : programs) {
     for (const CoverageSites& sites : program.coverage)
       table.add_row({program.path, sites.name, sites.linkage_name, sites.mechanism, sites.probes,

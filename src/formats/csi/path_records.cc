@@ -8,10 +8,9 @@
 #include <optional>
 #include <span>
 #include <system_error>
-#include <unordered_map>
 
 #include "base/counted.h"
-#include "base/shared_text.h"
+#include "formats/csi/place_names.h"
 
 namespace telltale::csi {
 namespace {
@@ -55,48 +54,13 @@ std::optional<uint64_t> parse_key(std::string_view text) {
   return key;
 }
 
-// Functions and their files, by the hash that refers to them.
-class Names {
- public:
-  void add(const std::vector<std::string>& fields) {
-    const auto hash = parse_hash(fields[0]);
-    if (hash && fields.size() >= 3) known_.try_emplace(*hash, Place{fields[1], fields[2]});
-  }
-
-  // A file and a function, which are in the fields from `first` on, or in the one of a hash.
-  struct Place {
-    SharedText file;
-    SharedText function;
-  };
-  Place place(const std::vector<std::string>& fields, size_t first, bool is_hash) {
-    if (!is_hash) return {fields[first], fields[first + 1]};
-    const auto hash = parse_hash(fields[first]);
-    const auto found = hash ? known_.find(*hash) : known_.end();
-    if (found != known_.end()) return found->second;
-    ++missing_;
-    return {};
-  }
-  [[nodiscard]] uint64_t missing() const { return missing_; }
-
- private:
-  static std::optional<uint64_t> parse_hash(std::string_view text) {
-    uint64_t hash = 0;
-    constexpr int kBase = 16;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), hash, kBase);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return hash;
-  }
-
-  std::unordered_map<uint64_t, Place> known_;
-  uint64_t missing_ = 0;
-};
-
-// "scope", its number, its names, and for an inlined function two more fields: names that are texts
-// are two fields, and a hash is one.
-void read_scope(const std::vector<std::string>& fields, uint32_t number, Names& names,
+// A line `scope` with at least three fields. A reference to names is one field; older programs have
+// two names in its place. Two more fields may follow.
+void read_scope(const std::vector<std::string>& fields, uint32_t number, PlaceNames& names,
                 std::vector<PathScope>& scopes) {
-  const bool is_hash = fields.size() % 2 == 1;
-  const Names::Place place = names.place(fields, 2, is_hash);
+  const bool is_reference = fields.size() % 2 == 1;
+  const PlaceNames::Place place =
+      is_reference ? names.find(fields[2]) : PlaceNames::Place{fields[2], fields[3]};
   scopes.push_back({.number = number, .file = place.file, .function = place.function});
 }
 
@@ -115,7 +79,7 @@ void read_lines(const std::vector<std::string>& fields, uint32_t block,
 }
 
 // Skips unknown lines: later versions may add some.
-void read_function_line(const std::vector<std::string>& fields, Names& names,
+void read_function_line(const std::vector<std::string>& fields, PlaceNames& names,
                         PathFunctionRecord& function) {
   const auto rest = std::span(fields).subspan(1);
   if (fields[0] == "flag" && !rest.empty() && rest[0] == "setjmp") function.calls_setjmp = true;
@@ -164,7 +128,7 @@ bool read_call(const std::vector<std::string>& fields, CoverageRecord& coverage)
   return true;
 }
 
-bool read_coverage_line(const std::vector<std::string>& fields, Names& names,
+bool read_coverage_line(const std::vector<std::string>& fields, PlaceNames& names,
                         CoverageRecord& coverage) {
   if (fields.size() < 2) return true;
   const auto number = parse_number(fields[1]);
@@ -246,7 +210,7 @@ bool read_node(const std::vector<std::string>& fields, FlowRecord& flow) {
   return true;
 }
 
-bool read_flow_line(const std::vector<std::string>& fields, Names& names, FlowRecord& flow) {
+bool read_flow_line(const std::vector<std::string>& fields, PlaceNames& names, FlowRecord& flow) {
   if (fields.size() < 2) return true;
   const auto number = parse_number(fields[1]);
   if (fields[0] == "unit") flow.unit = fields[1];
@@ -268,7 +232,8 @@ bool read_flow_line(const std::vector<std::string>& fields, Names& names, FlowRe
   if (fields[0] == "lines" && number) read_lines(fields, *number, flow.lines);
   if (fields[0] == "lost" && number) read_lines(fields, *number, flow.lost_lines);
   if (fields[0] == "gone" && number && fields.size() >= 3) {
-    const Names::Place place = names.place(fields, 2, fields.size() == 3);
+    const PlaceNames::Place place =
+        fields.size() == 3 ? names.find(fields[2]) : PlaceNames::Place{fields[2], fields[3]};
     flow.gone.push_back({.block = *number, .file = place.file, .symbol = place.function});
   }
   return true;
@@ -301,7 +266,9 @@ class Reader {
   // To be called for all records before read().
   void read_names(RecordKind kind, Cursor& in) {
     if (kind != RecordKind::kNames) return;
-    for_each_line(text_of(in), [&](const std::vector<std::string>& fields) { names_.add(fields); });
+    for_each_line(text_of(in), [&](const std::vector<std::string>& fields) {
+      if (fields.size() >= 3) names_.add(fields[0], {fields[1], fields[2]});
+    });
   }
 
   void read(RecordKind kind, Cursor& in) {
@@ -436,7 +403,7 @@ class Reader {
   }
 
   PathRecords& records_;
-  Names names_;
+  PlaceNames names_;
 };
 
 }  // namespace

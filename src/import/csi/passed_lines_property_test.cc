@@ -160,13 +160,20 @@ class SampledProgram {
   uint32_t steps_left_ = 0;
 };
 
+// Runs `count` random programs. `check(seed, program, ran)`: what is known of their blocks.
+template <typename Check>
+void for_each_run(unsigned count, const Check& check) {
+  for (unsigned seed = 0; seed < count && !::testing::Test::HasFatalFailure(); ++seed) {
+    SampledProgram program(seed);
+    program.run();
+    check(seed, program, blocks_of_program(program.functions().flow(), program.evidence()));
+  }
+}
+
 TEST(PassedLines, RanInRandomPrograms) {
   size_t found = 0;
   size_t of_copies = 0;
-  for (unsigned seed = 0; seed < 20'000; ++seed) {
-    SampledProgram program(seed);
-    program.run();
-    const ProgramBlocks ran = blocks_of_program(program.functions().flow(), program.evidence());
+  for_each_run(20'000, [&](unsigned seed, const SampledProgram& program, const ProgramBlocks& ran) {
     const PassedLines passed(program.functions(), program.evidence(), ran);
     for (const auto& [function, lines] : passed.lines()) {
       const std::string& source = std::get<1>(function);
@@ -176,7 +183,7 @@ TEST(PassedLines, RanInRandomPrograms) {
         ASSERT_TRUE(program.ran(source, line)) << seed << ": " << source << ", line " << line;
       }
     }
-  }
+  });
   EXPECT_GT(found, 1000U);
   EXPECT_GT(of_copies, 100U);
 }
@@ -184,21 +191,19 @@ TEST(PassedLines, RanInRandomPrograms) {
 TEST(PassedLines, BlocksOfCopiesInRandomProgramsHaveNoWrongAnswers) {
   size_t certain = 0;
   size_t all = 0;
-  for (unsigned seed = 0; seed < 100'000; ++seed) {
-    SampledProgram program(seed);
-    program.run();
-    const ProgramBlocks ran = blocks_of_program(program.functions().flow(), program.evidence());
-    for (uint32_t f = 0; f < ran.functions.size(); ++f) {
-      for (size_t block = 0; block < ran.functions[f].size(); ++block) {
-        ++all;
-        const Ran answer = ran.functions[f][block];
-        if (answer == Ran::maybe) continue;
-        ++certain;
-        ASSERT_EQ(answer == Ran::yes, program.ran(f, block))
-            << seed << ": " << program.functions().functions()[f].symbol << ", block " << block;
-      }
-    }
-  }
+  for_each_run(
+      100'000, [&](unsigned seed, const SampledProgram& program, const ProgramBlocks& ran) {
+        for (uint32_t f = 0; f < ran.functions.size(); ++f) {
+          for (size_t block = 0; block < ran.functions[f].size(); ++block) {
+            ++all;
+            const Ran answer = ran.functions[f][block];
+            if (answer == Ran::maybe) continue;
+            ++certain;
+            ASSERT_EQ(answer == Ran::yes, program.ran(f, block))
+                << seed << ": " << program.functions().functions()[f].symbol << ", block " << block;
+          }
+        }
+      });
   // 0.900 if copies are taken for functions of their own, 0.908 otherwise.
   EXPECT_GT(certain, all / 1000 * 905);
 }

@@ -245,7 +245,9 @@ void append_inlined(std::map<FunctionKey, SourceFunction>&& left, const FlowFunc
     if (function.copies.front()->is_generated) generated.emplace(function.module, function.symbol);
   for (auto& [key, source] : left) {
     const auto& [module, symbol, file] = key;
-    if (!source.ran || csi::is_of_runtime(symbol) || generated.contains({module, symbol})) continue;
+    // Without a name: the program's table of names is damaged.
+    const bool is_unknown = !source.ran || symbol.empty();
+    if (is_unknown || csi::is_of_runtime(symbol) || generated.contains({module, symbol})) continue;
     FunctionCoverage function;
     function.function = demangle(symbol);
     function.linkage_name = symbol;

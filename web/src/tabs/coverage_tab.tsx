@@ -14,8 +14,8 @@ const kSaid = {yes: 'ran', no: 'did not run', maybe: 'may have run'};
 
 const kColumns: Column<Row>[] = [
   {key: 'ran', title: 'Ran', isText: true, width: '7em', value: row => row.ran, show: row => <span class={`said-${row.ran}`}>{kSaid[row.ran]}</span>},
-  {key: 'yes', title: 'Lines', width: '6em', about: 'Lines that ran', value: row => row.yes, show: row => showCount(row.yes)},
-  {key: 'no', title: 'Not', width: '6em', about: 'Lines that did not run', value: row => row.no, show: row => showCount(row.no)},
+  {key: 'yes', title: 'Yes', width: '6em', about: 'Lines that ran', value: row => row.yes, show: row => showCount(row.yes)},
+  {key: 'no', title: 'No', width: '6em', about: 'Lines that did not run', value: row => row.no, show: row => showCount(row.no)},
   {key: 'maybe', title: 'Maybe', width: '6em', minor: true, about: 'Lines of which it is not known', value: row => row.maybe, show: row => showCount(row.maybe)},
   {key: 'function', title: 'Function', isText: true, value: row => row.function, show: row => <span class="name" title={row.function}>{row.function}</span>},
 ];
