@@ -2,13 +2,11 @@
 
 #include <charconv>
 #include <system_error>
-#include <utility>
 
 namespace telltale::csi {
 
-void PlaceNames::add(std::string_view reference, Place place) {
-  if (const std::optional<uint64_t> hash = parse(reference))
-    known_.try_emplace(*hash, std::move(place));
+void PlaceNames::add(std::string_view reference, const Place& place) {
+  if (const std::optional<uint64_t> hash = parse(reference)) known_.try_emplace(*hash, place);
 }
 
 PlaceNames::Place PlaceNames::find(std::string_view reference) {
@@ -22,9 +20,10 @@ PlaceNames::Place PlaceNames::find(std::string_view reference) {
 std::optional<uint64_t> PlaceNames::parse(std::string_view reference) {
   constexpr int kBase = 16;
   uint64_t hash = 0;
-  const char* const end = reference.data() + reference.size();
-  const auto [last, error] = std::from_chars(reference.data(), end, hash, kBase);
-  return error == std::errc() && last == end ? std::optional(hash) : std::nullopt;
+  const auto [end, error] =
+      std::from_chars(reference.data(), reference.data() + reference.size(), hash, kBase);
+  const bool is_whole = end == reference.data() + reference.size();
+  return error == std::errc() && is_whole ? std::optional(hash) : std::nullopt;
 }
 
 }  // namespace telltale::csi

@@ -18,7 +18,7 @@ class PlaceNames {
   };
 
   // Of several definitions of a reference, the first counts. Ignores what is not a reference.
-  void add(std::string_view reference, Place place);
+  void add(std::string_view reference, const Place& place);
   // Returns empty names if there is no definition, and counts that.
   Place find(std::string_view reference);
   // How many times find() has found nothing.
