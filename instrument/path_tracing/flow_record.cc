@@ -14,6 +14,7 @@
 #include "path_tracing/data_steps.h"
 #include "path_tracing/flow_graph.h"
 #include "path_tracing/path_metadata.h"
+#include "path_tracing/unseen_functions.h"
 #include "source_function.h"
 
 namespace telltale::instrument {
@@ -166,7 +167,7 @@ std::string constructor_lines(const llvm::Module& module) {
 
 }  // namespace
 
-void append_unit_record(llvm::Module& module) {
+std::string unit_record_text(const llvm::Module& module) {
   std::string text = "unit\t" + escaped_field(module.getSourceFileName()) + "\n";
   for (const llvm::Function& function : module) {
     const bool is_taken = llvm::any_of(function.users(), [](const llvm::User* user) {
@@ -178,7 +179,24 @@ void append_unit_record(llvm::Module& module) {
     if (!function.isIntrinsic() && is_taken)
       text += "taken\t" + escaped_field(function.getName()) + "\n";
   }
-  append_module_record(module, csi::RecordKind::kUnit, text + constructor_lines(module));
+  return text + constructor_lines(module);
+}
+
+std::string unseen_functions_text(const llvm::Module& module) {
+  std::string text;
+  for (const auto& [function, vanished, removed] : unseen_functions(module)) {
+    const std::string name =
+        names_of_places().reference(path_of(function->getFile()), symbol_of(*function));
+    const auto add = [&](const char* word, const std::set<unsigned>& lines) {
+      if (lines.empty()) return;
+      text += word + ("\t" + name);
+      for (const unsigned line : lines) text += "\t" + std::to_string(line);
+      text += "\n";
+    };
+    add("vanished", vanished);
+    add("removed", removed);
+  }
+  return text;
 }
 
 }  // namespace telltale::instrument

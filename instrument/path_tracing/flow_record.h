@@ -36,9 +36,11 @@ class FlowRecord {
   std::string data_;  // bytes of its record of data flow; empty: none
 };
 
-// Writes which functions may be called through pointers that the module has without executing code,
-// for example in tables, or by functions without a record (naked ones). Call it before functions
-// are instrumented.
-void append_unit_record(llvm::Module& module);
+// Which functions may be called through pointers that the module has without executing code, for
+// example in tables, or by functions without a record (naked ones). Call it before functions are
+// instrumented.
+std::string unit_record_text(const llvm::Module& module);
+// Its part about functions that may have run unseen. Call it when all functions have their record.
+std::string unseen_functions_text(const llvm::Module& module);
 
 }  // namespace telltale::instrument

@@ -97,8 +97,15 @@ bool is_in_loop(std::uint64_t piece, const Reached& through) {
 
 void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> after,
                              HasMarker has_marker, Numbers& lost) const {
+  const llvm::ArrayRef<std::uint64_t> next = pieces()[from].next;
   const auto has_lost_marker = [&](std::uint64_t number) { return !has_marker(number); };
-  const Ways unmarked(reach(from, kNoPiece, has_lost_marker));
+  const auto follows = [&](std::uint64_t to) { return llvm::is_contained(next, to); };
+  if (llvm::any_of(after, follows)) {
+    const Ways unmarked(reach(from, kNoPiece, has_lost_marker));
+    for (const std::uint64_t to : after)
+      if (follows(to)) unmarked.add_leading(to, lost);
+  }
+  if (llvm::all_of(after, follows)) return;
   const Reached loops = reach(from, kNoPiece, [&](std::uint64_t number) {
     return is_removable_from_loop(pieces()[number]);
   });
@@ -108,10 +115,7 @@ void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> a
   };
   const Ways removed(reach(from, kNoPiece, is_removed));
   for (const std::uint64_t to : after) {
-    if (llvm::is_contained(pieces()[from].next, to)) {
-      unmarked.add_leading(to, lost);
-      continue;
-    }
+    if (follows(to)) continue;
     // Only short ways: what is far away was not lost with one branch.
     constexpr unsigned kMostPieces = 4;
     std::size_t steps = 256;
@@ -216,16 +220,24 @@ bool LostPieces::is_removable(const llvm::DISubprogram& function) const {
                                callee->hasFnAttribute(llvm::Attribute::WillReturn));
 }
 
-bool LostPieces::has_removable_pieces(const llvm::DISubprogram* function, unsigned depth) const {
+llvm::SmallVector<std::uint64_t, 16> LostPieces::ways_without_effects(
+    const llvm::DISubprogram* function) const {
   const auto found = ranges_of_pieces().find(function);
-  if (found == ranges_of_pieces().end() || depth == 0) return false;
+  if (found == ranges_of_pieces().end()) return {};
   const auto [first, end] = found->second;
-  return llvm::all_of(llvm::seq(first, end), [&](std::uint64_t number) {
-    const Piece& piece = pieces()[number];
-    return is_removable(piece) &&
-           (piece.callee == nullptr || function_left(*piece.callee) != nullptr ||
-            has_removable_pieces(piece.callee, depth - 1));
-  });
+  const auto has_no_effects = [&](std::uint64_t number) {
+    return is_removable_from_loop(pieces()[number]);
+  };
+  if (first == end || !has_no_effects(first)) return {};
+  const Ways ways(reach(first, kNoPiece, has_no_effects));
+  Numbers on_ways;
+  ways.add_leading(kNoPiece, on_ways);
+  const bool is_one = llvm::is_contained(pieces()[first].next, kNoPiece);
+  if (on_ways.empty() && !is_one) return {};
+  llvm::SmallVector<std::uint64_t, 16> sorted(on_ways.begin(), on_ways.end());
+  sorted.push_back(first);
+  llvm::sort(sorted);
+  return sorted;
 }
 
 }  // namespace telltale::instrument

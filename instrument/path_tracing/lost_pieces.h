@@ -43,19 +43,15 @@ class LostPieces {
 
   // Whether an optimiser may have removed a call of the function although it would have run.
   [[nodiscard]] bool is_removable(const llvm::DISubprogram& function) const;
-  // Whether an optimiser may have removed all pieces of the function together with a branch. Other
-  // copies of the code may still have them inlined.
-  [[nodiscard]] bool has_removable_pieces(const llvm::DISubprogram* function) const {
-    return has_removable_pieces(function, kMostCalls);
-  }
+  // The pieces that may have run in a call of the function that left no code: those on ways through
+  // it that have no effects but writes, if nobody reads these. Empty if there is no such way.
+  [[nodiscard]] llvm::SmallVector<std::uint64_t, 16> ways_without_effects(
+      const llvm::DISubprogram* function) const;
 
  private:
-  static constexpr unsigned kMostCalls = 4;
-
   [[nodiscard]] bool is_removable(const Piece& piece) const;
   [[nodiscard]] bool is_removable_from_loop(const Piece& piece) const;
   [[nodiscard]] const llvm::Function* function_left(const llvm::DISubprogram& function) const;
-  [[nodiscard]] bool has_removable_pieces(const llvm::DISubprogram* function, unsigned depth) const;
   void add_sides(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
   [[nodiscard]] llvm::SmallVector<std::uint64_t, 16> removable_side(
       std::uint64_t first, std::uint64_t branch, llvm::ArrayRef<std::uint64_t> after) const;

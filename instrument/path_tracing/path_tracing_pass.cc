@@ -47,7 +47,7 @@ class PathTracing {
       : module_(module), unit_(unit), is_optimised_(is_optimised) {}
 
   void run() {
-    append_unit_record(module_);
+    const std::string unit = unit_record_text(module_);
     std::vector<llvm::Function*> functions;
     for (llvm::Function& function : module_) {
       if (!function.isDeclaration() && !function.hasAvailableExternallyLinkage() &&
@@ -60,6 +60,7 @@ class PathTracing {
       }
     }
     for (llvm::Function* const function : functions) instrument_if_asked(*function);
+    append_module_record(module_, csi::RecordKind::kUnit, unit + unseen_functions_text(module_));
     const std::string names = names_of_places().take_text();
     if (!names.empty()) append_module_record(module_, csi::RecordKind::kNames, names);
     tell_filtered();

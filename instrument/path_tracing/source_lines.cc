@@ -22,6 +22,7 @@
 #include "path_tracing/lost_pieces.h"
 #include "path_tracing/path_scopes.h"
 #include "path_tracing/source_pieces.h"
+#include "path_tracing/unseen_functions.h"
 
 namespace telltale::instrument {
 namespace {
@@ -39,12 +40,24 @@ SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation*
 // A piece in the function, or in a function that was inlined at the call.
 using PieceHere = std::pair<std::uint64_t, const llvm::DILocation*>;
 
-// Where a call was in the source, and the call at which the function around it was inlined.
-using CallPlace =
-    std::tuple<const llvm::DILocalScope*, unsigned, unsigned, const llvm::DILocation*>;
+// What a call called, where it was in the source, and the call at which the function around it was
+// inlined.
+using CallPlace = std::tuple<const llvm::DISubprogram*, const llvm::DILocalScope*, unsigned,
+                             unsigned, const llvm::DILocation*>;
 
-CallPlace place_of_call(const llvm::DILocation& call, const llvm::DILocation* around) {
-  return {call.getScope(), call.getLine(), call.getColumn(), around};
+CallPlace place_of_call(const llvm::DISubprogram* callee, const llvm::DILocation& call,
+                        const llvm::DILocation* around) {
+  return {callee, call.getScope(), call.getLine(), call.getColumn(), around};
+}
+
+// The calls at which the function with a piece was inlined, and those around it.
+template <typename Visit>
+void for_each_call_around(const PieceHere& piece, Visit visit) {
+  const llvm::DISubprogram* callee = pieces()[piece.first].function;
+  for (const llvm::DILocation* at = piece.second; at != nullptr; at = at->getInlinedAt()) {
+    visit(place_of_call(callee, *at, at->getInlinedAt()), at);
+    callee = at->getScope()->getSubprogram();
+  }
 }
 
 class Collector {
@@ -54,6 +67,9 @@ class Collector {
       const llvm::CallBase* const call = as_call(instruction);
       if (call != nullptr && call->getCalledFunction() != nullptr)
         calling_[call->getCalledFunction()->getSubprogram()].push_back(instruction.getParent());
+      if (const llvm::DILocation* const at = instruction.getDebugLoc().get();
+          call != nullptr && at != nullptr)
+        places_left_.insert(place_of_call(nullptr, *at, at->getInlinedAt()));
       if (!is_line_marker(instruction)) continue;
       markers_.push_back(&instruction);
       const auto piece = piece_of(instruction);
@@ -62,8 +78,10 @@ class Collector {
       pieces_of_[instruction.getParent()].push_back(*piece);
       lost_.note(piece->first);
       is_optimised_ = is_optimised_ || pieces()[piece->first].is_optimised;
-      for (const llvm::DILocation* at = piece->second; at != nullptr; at = at->getInlinedAt())
-        inlined_.insert(place_of_call(*at, at->getInlinedAt()));
+      for_each_call_around(*piece, [&](const CallPlace& place, const llvm::DILocation* at) {
+        inlined_[place] = at;
+        places_left_.insert(place_of_call(nullptr, *at, at->getInlinedAt()));
+      });
     }
   }
 
@@ -105,21 +123,32 @@ class Collector {
   void collect_lost(llvm::BasicBlock& block) const {
     std::vector<SourceLine> lost;
     std::vector<const llvm::DISubprogram*> gone;
-    for (const PieceHere& piece : lost_pieces(block)) {
+    std::vector<PieceHere> pending = lost_pieces(block);
+    llvm::DenseSet<PieceHere> seen(pending.begin(), pending.end());
+    for (std::size_t i = 0; i < pending.size(); ++i) {
+      const PieceHere piece = pending[i];
       add_lines(piece, lost);
-      const llvm::DISubprogram* const callee = pieces()[piece.first].callee;
-      if (!has_inlined(piece)) {
+      note_call_by_pointer(piece);
+      const llvm::DILocation* const call = inlined_call(piece);
+      if (call == nullptr) {
         add_lost_callee(piece, block, gone);
-      } else if (lost_.has_removable_pieces(callee)) {
-        add_functions_of(callee, gone);
-      } else {
-        add_functions_of(callee, gone, has_few_pieces);
+        continue;
       }
+      // Another copy of what was inlined at the call is left.
+      const llvm::DISubprogram* const callee = pieces()[piece.first].callee;
+      const auto ways = lost_.ways_without_effects(callee);
+      for (const std::uint64_t number : ways)
+        if (seen.insert({number, call}).second) pending.emplace_back(number, call);
+      if (ways.empty() && has_few_pieces(callee) && !llvm::is_contained(gone, callee))
+        gone.push_back(callee);
     }
     const llvm::ArrayRef<PieceHere> here = pieces_in(block);
-    for (std::size_t i = 0; i < here.size(); ++i)
-      if (!has_inlined(here[i]) || !inlined_follows(here[i], block, here.drop_front(i + 1)))
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      note_call_by_pointer(here[i]);
+      if (inlined_call(here[i]) == nullptr ||
+          !inlined_follows(here[i], block, here.drop_front(i + 1)))
         add_lost_callee(here[i], block, gone);
+    }
     llvm::Instruction& last = *block.getTerminator();
     if (!lost.empty()) last.setMetadata(kLinesLost, list_of(lost));
     if (!gone.empty())
@@ -200,29 +229,34 @@ class Collector {
     return range != ranges_of_pieces().end() && range->second.second - range->second.first <= kFew;
   }
 
-  // Whether the function has a piece that was inlined at the call at the end of this one.
-  [[nodiscard]] bool has_inlined(const PieceHere& here) const {
+  // The call at the end of this piece, if the function has a piece that was inlined at it; null: it
+  // has none.
+  [[nodiscard]] const llvm::DILocation* inlined_call(const PieceHere& here) const {
     const Piece& piece = pieces()[here.first];
-    return piece.callee != nullptr &&
-           inlined_.contains(place_of_call(*piece.call_place, here.second));
+    return piece.callee == nullptr
+               ? nullptr
+               : inlined_.lookup(place_of_call(piece.callee, *piece.call_place, here.second));
   }
 
-  // The same on each way from this one, before the function that calls goes on. `rest`: the pieces
-  // that follow in the block.
+  // Whether such a piece is on each way from this one, before the function that calls goes on.
+  // `rest`: the pieces that follow in the block.
   [[nodiscard]] bool inlined_follows(const PieceHere& here, const llvm::BasicBlock& block,
                                      llvm::ArrayRef<PieceHere> rest) const {
-    const CallPlace place = place_of_call(*pieces()[here.first].call_place, here.second);
-    const auto is_inlined = [&](const llvm::DILocation* at) {
-      for (; at != nullptr && at != here.second; at = at->getInlinedAt())
-        if (place_of_call(*at, at->getInlinedAt()) == place) return true;
-      return false;
+    const Piece& piece = pieces()[here.first];
+    const CallPlace place = place_of_call(piece.callee, *piece.call_place, here.second);
+    const auto is_inlined = [&](const PieceHere& next) {
+      bool is_at_call = false;
+      for_each_call_around(next, [&](const CallPlace& at, const llvm::DILocation*) {
+        is_at_call = is_at_call || at == place;
+      });
+      return is_at_call;
     };
     constexpr std::size_t kMostBlocks = 64;
     llvm::SmallPtrSet<const llvm::BasicBlock*, 16> seen;
     llvm::SmallVector<const llvm::BasicBlock*, 16> pending;
     const auto goes_on = [&](llvm::ArrayRef<PieceHere> all, const llvm::BasicBlock& at) {
       for (const PieceHere& next : all) {
-        if (is_inlined(next.second)) return false;
+        if (is_inlined(next)) return false;
         if (next.second == here.second || is_around(next.second, here.second)) return true;
       }
       for (const llvm::BasicBlock* const successor : llvm::successors(&at))
@@ -249,23 +283,31 @@ class Collector {
     if (!is_left) add_functions_of(piece.callee, all);
   }
 
-  static bool is_any(const llvm::DISubprogram*) { return true; }
+  // Notes a call by a pointer at the end of a piece if the call is not left.
+  void note_call_by_pointer(const PieceHere& here) const {
+    const Piece& piece = pieces()[here.first];
+    if (piece.called_by_pointer == nullptr) return;
+    const bool is_left =
+        piece.call_place != nullptr &&
+        places_left_.contains(place_of_call(nullptr, *piece.call_place, here.second));
+    if (!is_left) note_vanished_call(*piece.called_by_pointer);
+  }
 
-  // Adds the function, and those that it calls: they may be inlined into it. Only those that
-  // `is_meant`.
+  // Adds the function, and those that it calls: they may be inlined into it.
   static void add_functions_of(const llvm::DISubprogram* function,
-                               std::vector<const llvm::DISubprogram*>& all,
-                               bool (*is_meant)(const llvm::DISubprogram*) = is_any) {
-    constexpr std::size_t kMostFunctions = 64;
+                               std::vector<const llvm::DISubprogram*>& all) {
     llvm::SmallVector<const llvm::DISubprogram*, 8> pending{function};
     while (!pending.empty() && all.size() < kMostFunctions) {
       const llvm::DISubprogram* const next = pending.pop_back_val();
-      if (next == nullptr || llvm::is_contained(all, next) || !is_meant(next)) continue;
+      if (next == nullptr || llvm::is_contained(all, next)) continue;
       all.push_back(next);
       const auto range = ranges_of_pieces().find(next);
       if (range == ranges_of_pieces().end()) continue;
-      for (std::uint64_t i = range->second.first; i < range->second.second; ++i)
+      for (std::uint64_t i = range->second.first; i < range->second.second; ++i) {
         pending.push_back(pieces()[i].callee);
+        if (pieces()[i].called_by_pointer != nullptr)
+          note_vanished_call(*pieces()[i].called_by_pointer);
+      }
     }
   }
 
@@ -331,13 +373,17 @@ class Collector {
     return llvm::MDTuple::get(function_.getContext(), locations);
   }
 
+  static constexpr std::size_t kMostFunctions = 64;  // that are gone in a block
+
   llvm::Function& function_;
   bool is_optimised_ = false;  // some code in it was
   std::vector<llvm::Instruction*> markers_;
   llvm::DenseMap<PieceHere, llvm::SmallVector<const llvm::BasicBlock*, 1>> blocks_;
   // Blocks with calls, by the function that they call.
   llvm::DenseMap<const llvm::DISubprogram*, llvm::SmallVector<const llvm::BasicBlock*, 1>> calling_;
-  llvm::DenseSet<CallPlace> inlined_;  // calls at which functions were inlined that left a marker
+  // Calls at which functions were inlined that left a marker.
+  llvm::DenseMap<CallPlace, const llvm::DILocation*> inlined_;
+  llvm::DenseSet<CallPlace> places_left_;  // those and other calls, without the callee
   llvm::DenseMap<const llvm::BasicBlock*, std::vector<PieceHere>> pieces_of_;  // in their order
   LostPieces lost_;
   llvm::DominatorTree dominators_;
@@ -405,6 +451,7 @@ void remove_source_lines(llvm::Module& module) {
   }
   pieces().clear();
   ranges_of_pieces().clear();
+  forget_vanished_calls();
 }
 
 }  // namespace telltale::instrument

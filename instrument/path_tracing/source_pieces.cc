@@ -113,7 +113,11 @@ class FunctionMarker {
     }
     if (first != pieces().size()) pieces()[first].is_first = true;
     const bool with_memory = gets_memory(function_);
+    const llvm::FunctionType* const taken_as =
+        function_.hasAddressTaken() ? function_.getFunctionType() : nullptr;
     for (std::uint64_t i = first; i < pieces().size(); ++i) {
+      pieces()[i].function = function_.getSubprogram();
+      pieces()[i].taken_as = taken_as;
       pieces()[i].function_gets_memory = with_memory;
       pieces()[i].is_optimised = is_optimised_;
     }
@@ -159,9 +163,10 @@ class FunctionMarker {
     piece.ends_with_call = true;
     piece.call_has_effects = may_have_effects(call);
     const llvm::Function* const callee = call.getCalledFunction();
-    if (callee == nullptr || callee->getSubprogram() == nullptr || !call.getDebugLoc()) return;
-    piece.callee = callee->getSubprogram();
+    if (callee == nullptr && !call.isInlineAsm()) piece.called_by_pointer = call.getFunctionType();
+    if (!call.getDebugLoc()) return;
     piece.call_place = call.getDebugLoc().get();
+    if (callee != nullptr) piece.callee = callee->getSubprogram();
   }
 
   void add_next(const llvm::BasicBlock& block, std::uint64_t piece) const {

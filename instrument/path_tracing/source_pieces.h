@@ -22,6 +22,8 @@ inline constexpr std::uint64_t kNoPiece = ~std::uint64_t{0};
 
 // Code that runs from its beginning to its end, if no call in its last instruction prevents it.
 struct Piece {
+  const llvm::DISubprogram* function = nullptr;
+  const llvm::FunctionType* taken_as = nullptr;  // of its function, if the module had its address
   std::vector<llvm::DILocation*> locations = {};
   std::uint64_t dominator;  // of the same function; `kNoPiece`: none, or not known
   // What runs next; `kNoPiece`: the function ends, or may.
@@ -38,9 +40,10 @@ struct Piece {
   bool writes_elsewhere = false;
   bool function_gets_memory = false;
   bool ends_with_call = false;
-  bool call_has_effects = false;                 // as far as the call itself tells
-  const llvm::DISubprogram* callee = nullptr;    // of this module; null: another, or unknown
-  const llvm::DILocation* call_place = nullptr;  // of a call of `callee`
+  bool call_has_effects = false;               // as far as the call itself tells
+  const llvm::DISubprogram* callee = nullptr;  // of this module; null: another, or unknown
+  const llvm::FunctionType* called_by_pointer = nullptr;  // what such a call expects; null: another
+  const llvm::DILocation* call_place = nullptr;           // of a call of `callee` or by a pointer
 };
 
 // By the number in the markers; of one module.

@@ -107,8 +107,8 @@ class ProgramBlocks(SamplerCase):
                             self.assertEqual(self.line(functions, "in_both", "sink += 6;"), "yes")
                             self.assertEqual(self.line(functions, "in_both", "sink += 4;"), "maybe")
 
-    def lines_at_exit(self, release, *words, arguments=(), source=CASES / "moved_lines.c"):
-        """By number of the line: whether it ran before the program ended. And how many blocks may have."""
+    def lines_at_exit(self, release, *words, arguments=(), source=CASES / "moved_lines.c", with_headers=False):
+        """By number of the line: whether it ran before the program ended; lines of headers by file and number. And how many blocks may have."""
         language = ["-std=c++20"] if source.suffix == ".cc" else []
         program = build(self.path("program"), release, "-silent", *language, *words, source, cxx=bool(language))
         file = self.path("paths")
@@ -119,6 +119,8 @@ class ProgramBlocks(SamplerCase):
         for line in (line for function in document["functions"] for line in function["lines"]):
             if line["file"] == str(source):
                 answers.setdefault(line["line"], set()).add(line["ran"])
+            elif with_headers:
+                answers.setdefault((line["file"], line["line"]), set()).add(line["ran"])
         certain = {number: "yes" if "yes" in ran else "no" for number, ran in answers.items() if "yes" in ran or "maybe" not in ran}
         return certain, sum(block["ran"] == "maybe" for function in document["functions"] for block in function["blocks"])
 
@@ -141,11 +143,11 @@ class ProgramBlocks(SamplerCase):
     def test_lines_of_odd_programs(self):
         """Certain answers at all levels, with and without the Sampler's schemes, are those without optimisation and with all flags."""
         for source, release in itertools.product((CASES / "odd_flow.c", CASES / "odd_objects.cc", CASES / "odd_coroutines.cc"), RELEASES):
-            exact, _ = self.lines_at_exit(release, "--trace=bb.schema", "-csi-opt=0", source=source)
+            exact, _ = self.lines_at_exit(release, "--trace=bb.schema", "-csi-opt=0", source=source, with_headers=True)
             self.assertGreater(len(exact), 40)
             for level, words in itertools.product(("-O0", "-O1", "-O2", "-Os"), ((), ("-fsampler-scheme=branches,returns,scalar-pairs",))):
                 with self.subTest(source=source.name, release=release, level=level, words=words):
-                    lines, _ = self.lines_at_exit(release, "--trace=bb.schema", level, *words, source=source)
+                    lines, _ = self.lines_at_exit(release, "--trace=bb.schema", level, *words, source=source, with_headers=True)
                     self.assertEqual({line: ran for line, ran in lines.items() if ran != exact.get(line, ran)}, {})
                     self.assertGreater(len(lines.keys() & exact.keys()), 0.6 * len(exact))
 
@@ -193,6 +195,13 @@ class ProgramBlocks(SamplerCase):
 
     def test_lines_of_merged_code(self):
         self.check_marked_lines(CASES / "merged_code.c", schemas=("pt.schema", "bb.schema"), all_have_answers=True)
+
+    def test_lines_of_calls_that_vanished(self):
+        self.check_marked_lines(CASES / "vanished_calls.c", schemas=("pt.schema", "bb.schema"), least=0.7)
+
+    def test_lines_of_calls_on_one_line(self):
+        for words in ((), ("-gno-column-info",)):
+            self.check_marked_lines(CASES / "same_line_calls.c", *words, schemas=("pt.schema", "bb.schema"), least=0.7)
 
     def test_lines_after_a_throw(self):
         self.check_marked_lines(CASES / "after_a_throw.cc", least=0.7)

@@ -239,6 +239,14 @@ bool read_flow_line(const std::vector<std::string>& fields, PlaceNames& names, F
   return true;
 }
 
+UnitRecord::Lines read_function_lines(const std::vector<std::string>& fields, PlaceNames& names) {
+  const PlaceNames::Place place = names.find(fields[1]);
+  UnitRecord::Lines function{.file = place.file, .symbol = place.function};
+  for (const std::string& field : std::span(fields).subspan(2))
+    if (const auto line = parse_number(field)) function.lines.push_back(*line);
+  return function;
+}
+
 bool is_consistent(const FlowRecord& flow) {
   const size_t count = flow.blocks.size();
   const bool blocks = std::ranges::all_of(flow.blocks, [&](const auto& block) {
@@ -390,6 +398,8 @@ class Reader {
       if (fields[0] == "unit") unit.unit = fields[1];
       if (fields[0] == "taken") unit.taken.push_back(fields[1]);
       if (fields[0] == "constructor") unit.constructors.push_back(fields[1]);
+      if (fields[0] == "removed") unit.removed.push_back(read_function_lines(fields, names_));
+      if (fields[0] == "vanished") unit.vanished.push_back(read_function_lines(fields, names_));
     });
     records_.units.push_back(std::move(unit));
   }

@@ -162,6 +162,16 @@ struct UnitRecord {
   std::string unit;
   std::vector<std::string> taken;              // symbols of functions that it has the address of
   std::vector<std::string> constructors = {};  // symbols of functions that are called
+  // Lines of a function's code before it was optimised.
+  struct Lines {
+    SharedText file;
+    SharedText symbol;
+    std::vector<uint32_t> lines = {};
+  };
+  // Functions that are gone somewhere (FlowRecord::gone), and of which the unit has no code left.
+  std::vector<Lines> removed = {};
+  // Lines that may have run in a call through a pointer, of which the optimiser left nothing.
+  std::vector<Lines> vanished = {};
 };
 
 // The data flow of a function, as bytes: docs/formats/csi.md, "Data".

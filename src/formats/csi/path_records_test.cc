@@ -100,11 +100,12 @@ TEST(PathRecords, NamesMayComeFromARecordOfTheirOwn) {
                                          "block\t0\tr\nscope\t0\tff\nscope\t1\tA0\t0\t7\nscope\t2\t"
                                          "ff\t0\t8\nscope\t3\tx.h\tg\t0\t9\n"
                                          "gone\t0\ta0\ngone\t0\ty.h\th\n");
+  const std::string unit = record(8, "unit\tu.c\nremoved\ta0\t3\t12\nvanished\tff\t4\nremoved\n");
   // They may follow.
   const std::string names = record(10, "ff\ta\\tb.c\tf\na0\tv.h\tg\nz\tno\thash\na1\tshort\n");
   ProblemLog problems;
   const PathRecords records =
-      PathRecords::read(as_bytes(flow + names), std::endian::little, "f", 0, problems);
+      PathRecords::read(as_bytes(flow + unit + names), std::endian::little, "f", 0, problems);
   EXPECT_EQ(problems.count(), 0U);
   ASSERT_EQ(records.flows.size(), 1U);
   std::string scopes;
@@ -114,6 +115,14 @@ TEST(PathRecords, NamesMayComeFromARecordOfTheirOwn) {
   ASSERT_EQ(records.flows[0].gone.size(), 2U);
   EXPECT_EQ(records.flows[0].gone[0].symbol, "g");
   EXPECT_EQ(records.flows[0].gone[1].file, "y.h");
+  ASSERT_EQ(records.units.size(), 1U);
+  const UnitRecord& of_unit = records.units[0];
+  ASSERT_EQ(of_unit.removed.size(), 1U);
+  EXPECT_EQ(of_unit.removed[0].file.str() + of_unit.removed[0].symbol.str(), "v.hg");
+  EXPECT_EQ(of_unit.removed[0].lines, (std::vector<uint32_t>{3, 12}));
+  ASSERT_EQ(of_unit.vanished.size(), 1U);
+  EXPECT_EQ(of_unit.vanished[0].symbol, "f");
+  EXPECT_EQ(of_unit.vanished[0].lines, (std::vector<uint32_t>{4}));
 
   ProblemLog missing;
   const PathRecords nameless =

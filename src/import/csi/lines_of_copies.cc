@@ -32,6 +32,11 @@ void LinesOfCopies::add(const csi::FlowRecord& record, const std::vector<Ran>& r
   }
 }
 
+void LinesOfCopies::add_removed(const csi::UnitRecord::Lines& function) {
+  Copies& copies = functions_[{function.file, function.symbol}];
+  for (const uint32_t line : function.lines) copies.losing_line.try_emplace(line, 0);
+}
+
 std::set<LinesOfCopies::Line> LinesOfCopies::uncertain() const {
   std::set<Line> found;
   for (const auto& [function, copies] : functions_) {

@@ -20,6 +20,8 @@ class LinesOfCopies {
 
   // `ran` is by block of the record.
   void add(const csi::FlowRecord& record, const std::vector<Ran>& ran);
+  // A function of which some unit has no code left.
+  void add_removed(const csi::UnitRecord::Lines& function);
   // Lines that some copy has, but not each copy that may have run: what the blocks with them say
   // does not rule out that they ran.
   [[nodiscard]] std::set<Line> uncertain() const;

@@ -45,6 +45,19 @@ TEST(LinesOfCopies, ALineThatIsLostIsUncertainIfACopyWithoutAnyLineMayHaveRun) {
   EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 1}, {"a.c", 7}}));
 }
 
+// No copy of the function is left, but another function has the same lines, as instances of a
+// template have.
+TEST(LinesOfCopies, LinesOfARemovedFunctionAreUncertainIfItMayHaveRun) {
+  LinesOfCopies lines;
+  lines.add_removed({.file = "a.c", .symbol = "f<int>", .lines = {4, 5}});
+  csi::FlowRecord caller;
+  caller.gone.push_back({.block = 0, .file = "a.c", .symbol = "f<int>"});
+  lines.add(caller, {Ran::no});
+  EXPECT_EQ(lines.uncertain(), Lines{});
+  lines.add(caller, {Ran::yes});
+  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 4}, {"a.c", 5}}));
+}
+
 TEST(LinesOfCopies, CopiesOfOtherFunctionsDoNotMatter) {
   LinesOfCopies lines;
   lines.add(copy_with({1, 2}), {Ran::no, Ran::no});

@@ -68,8 +68,8 @@ std::string name_of(const std::string& file) { return std::filesystem::path(file
 // call.
 bool is_interrupted(const std::vector<FramePaths>& frames, size_t index) {
   bool interrupted = frames[index].interrupted;
-  while (index-- > 0 && frames[index].inlined)
-    interrupted = interrupted || frames[index].interrupted;
+  for (; index > 0 && frames[index - 1].inlined; --index)
+    interrupted = interrupted || frames[index - 1].interrupted;
   return interrupted;
 }
 
@@ -210,7 +210,7 @@ struct SourceFunction {
 
 // Adds the lines of a function to those of the functions of the source that they belong to.
 void add_source_lines(const FlowFunction& function, const FlowRecord& record,
-                      const std::vector<LinesOfBlock>& answered,
+                      const std::vector<Ran>& blocks_ran, const std::vector<LinesOfBlock>& answered,
                       std::map<FunctionKey, SourceFunction>& sources) {
   std::map<uint32_t, std::pair<SourceFunction*, bool>> owners;  // by scope; is it inlined?
   for (const csi::PathScope& scope : record.scopes) {
@@ -229,15 +229,26 @@ void add_source_lines(const FlowFunction& function, const FlowRecord& record,
       if (is_inlined) owner->ran = owner->ran ? any_of(*owner->ran, ran[i]) : ran[i];
     }
   }
-  for (const std::vector<LineHere>& lines : lines_of(record, record.lost_lines)) {
-    for (const LineHere& lost : lines) {
+  const auto all_lost = lines_of(record, record.lost_lines);
+  for (size_t block = 0; block < all_lost.size(); ++block) {
+    for (const LineHere& lost : all_lost[block]) {
       const auto found = owners.find(lost.scope);
-      if (found != owners.end()) found->second.first->lines.try_emplace(lost.line.second, Ran::no);
+      if (found == owners.end()) continue;
+      const auto [owner, is_inlined] = found->second;
+      owner->lines.try_emplace(lost.line.second, Ran::no);
+      const Ran ran = blocks_ran[block] == Ran::no ? Ran::no : Ran::maybe;
+      if (is_inlined) owner->ran = owner->ran ? any_of(*owner->ran, ran) : ran;
     }
   }
 }
 
-// Appends the functions of which only inlined copies are left.
+// Adds what the function's unit says of it. Where it is gone, it may have run, too.
+void add_unseen(const csi::UnitRecord::Lines& function, Ran ran, SourceFunction& source) {
+  source.ran = source.ran ? any_of(*source.ran, ran) : ran;
+  for (const uint32_t line : function.lines) source.lines.try_emplace(line, Ran::no);
+}
+
+// Appends the functions of which only inlined copies are left, or nothing.
 void append_inlined(std::map<FunctionKey, SourceFunction>&& left, const FlowFunctions& flow,
                     std::vector<FunctionCoverage>& functions) {
   std::set<std::pair<std::string, std::string>> generated;
@@ -409,7 +420,7 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     const std::vector<LinesOfBlock> answered = answered_lines(record, blocks);
     add_answers(record, blocks, answered, all);
     add_lost_lines(record, ran.functions[f], all.coverage, uncertain);
-    add_source_lines(function, record, answered, sources);
+    add_source_lines(function, record, ran.functions[f], answered, sources);
     for (const FlowRecord::Gone& each : record.gone)
       if (ran.functions[f][each.block] != Ran::no)
         gone.insert({function.module, each.symbol, each.file});
@@ -420,6 +431,18 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     of.line = function.line;
     of.module = function.module;
     if (of.mechanisms.empty()) of.mechanisms = mechanisms_of(function);
+  }
+  for (const auto& [module, paths] : modules) {
+    for (const csi::UnitRecord& unit : paths.units) {
+      for (const csi::UnitRecord::Lines& each : unit.removed) {
+        lines.add_removed(each);
+        add_unseen(each, Ran::no, sources[{module, each.symbol, each.file}]);
+      }
+      for (const csi::UnitRecord::Lines& each : unit.vanished) {
+        for (const uint32_t line : each.lines) uncertain.emplace(each.file, line);
+        add_unseen(each, Ran::maybe, sources[{module, each.symbol, each.file}]);
+      }
+    }
   }
   for (FunctionCoverage& function : functions) {
     const auto found = answers.find({function.module, function.linkage_name, function.file});

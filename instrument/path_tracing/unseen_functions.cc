@@ -1,0 +1,68 @@
+#include "path_tracing/unseen_functions.h"
+
+#include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/SmallVector.h>
+
+#include <cstdint>
+
+#include "path_tracing/lost_pieces.h"
+#include "path_tracing/source_lines.h"
+#include "path_tracing/source_pieces.h"
+
+namespace telltale::instrument {
+namespace {
+
+llvm::DenseSet<const llvm::FunctionType*>& types_of_vanished_calls() {
+  static llvm::DenseSet<const llvm::FunctionType*> the_types;
+  return the_types;
+}
+
+// The pieces that may have run in these calls, and in what they call.
+llvm::DenseSet<std::uint64_t> vanished_pieces(const llvm::Module& module) {
+  const LostPieces lost(module);
+  llvm::SmallVector<const llvm::DISubprogram*, 16> pending;
+  for (const Piece& piece : pieces())
+    if (piece.is_first && types_of_vanished_calls().contains(piece.taken_as))
+      pending.push_back(piece.function);
+  llvm::DenseSet<std::uint64_t> called;
+  while (!pending.empty())
+    for (const std::uint64_t number : lost.ways_without_effects(pending.pop_back_val()))
+      if (called.insert(number).second && pieces()[number].callee != nullptr)
+        pending.push_back(pieces()[number].callee);
+  return called;
+}
+
+}  // namespace
+
+void note_vanished_call(const llvm::FunctionType& type) { types_of_vanished_calls().insert(&type); }
+
+void forget_vanished_calls() { types_of_vanished_calls().clear(); }
+
+std::vector<UnseenFunction> unseen_functions(const llvm::Module& module) {
+  llvm::DenseSet<const llvm::DISubprogram*> left;
+  llvm::DenseSet<const llvm::DISubprogram*> gone;
+  for (const llvm::Function& function : module) {
+    if (!function.isDeclarationForLinker()) left.insert(function.getSubprogram());
+    for (const llvm::BasicBlock& block : function)
+      for (const llvm::DISubprogram* const each : functions_gone(block)) gone.insert(each);
+  }
+  const llvm::DenseSet<std::uint64_t> vanished = vanished_pieces(module);
+  std::vector<UnseenFunction> unseen;
+  for (std::uint64_t number = 0; number < pieces().size(); ++number) {
+    const Piece& piece = pieces()[number];
+    const llvm::DISubprogram* const function = piece.function;
+    const bool has_vanished = vanished.contains(number);
+    const bool is_removed = gone.contains(function) && !left.contains(function);
+    if (function == nullptr || !(has_vanished || is_removed)) continue;
+    if (unseen.empty() || unseen.back().function != function)
+      unseen.push_back({.function = function, .vanished = {}, .removed = {}});
+    for (const llvm::DILocation* const location : piece.locations) {
+      if (location->getFile() != function->getFile()) continue;
+      if (has_vanished) unseen.back().vanished.insert(location->getLine());
+      if (is_removed) unseen.back().removed.insert(location->getLine());
+    }
+  }
+  return unseen;
+}
+
+}  // namespace telltale::instrument

@@ -1,0 +1,32 @@
+// Functions of a module that may have run although no record of a function shows it
+// (docs/design/path-tracing.md, "Lines of optimised code").
+#pragma once
+
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Module.h>
+
+#include <set>
+#include <vector>
+
+namespace telltale::instrument {
+
+// To be called for a call by a pointer of which the optimiser left nothing. `type`: what it calls.
+void note_vanished_call(const llvm::FunctionType& type);
+// After a module.
+void forget_vanished_calls();
+
+// Lines of a function's code, in its own file.
+struct UnseenFunction {
+  const llvm::DISubprogram* function;
+  // That may have run in a vanished call.
+  std::set<unsigned> vanished;
+  // All of them, if no code of the function is left, and it is gone in some block
+  // (functions_gone()).
+  std::set<unsigned> removed;
+};
+// In the order of their code. Call it when the lines of all functions have been collected
+// (collect_source_lines()).
+std::vector<UnseenFunction> unseen_functions(const llvm::Module& module);
+
+}  // namespace telltale::instrument
