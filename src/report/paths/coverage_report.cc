@@ -206,8 +206,9 @@ void write_function(ObjectWriter& row, const FunctionCoverage& function) {
     }
   });
   row.list("source_lines", [&](ListWriter& lines) {
-    for (const auto& [line, ran] : function.source_lines) {
-      lines.row([&](ObjectWriter& one) { one.add("line", line).add("ran", name_of(ran)); });
+    for (const auto& line : function.source_lines) {
+      lines.row(
+          [&](ObjectWriter& one) { one.add("line", line.first).add("ran", name_of(line.second)); });
     }
   });
   row.list("calls", [&](ListWriter& calls) {

@@ -11,7 +11,7 @@
 
 namespace telltale {
 
-Result<InstrumentedProgram> InstrumentedProgram::read(InputFile file,
+Result<InstrumentedProgram> InstrumentedProgram::read(const InputFile& file,
                                                       const SymbolizerOptions& options) {
   InstrumentedProgram program;
   program.path = file.name();

@@ -33,7 +33,7 @@ struct InstrumentedProgram {
 
   // Of an executable, shared library, object, archive or llvm-xray YAML map. Errors: those of the
   // readers.
-  static Result<InstrumentedProgram> read(InputFile file, const SymbolizerOptions& options);
+  static Result<InstrumentedProgram> read(const InputFile& file, const SymbolizerOptions& options);
   // REQUIRES: the recording has the capability "static information".
   static InstrumentedProgram of(const Recording& recording);
 
