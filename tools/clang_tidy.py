@@ -5,8 +5,8 @@ build with sanitizers, as the release build compiles it for the LLVM that clang-
 A source that passed is not looked at again until something in its preprocessed text or in the rules changes.
 
 Usage: clang_tidy.py [--jobs N] [--changed [LIMIT]]
-  --changed  only sources that differ from main, or from the previous commit when main is checked out;
-             LIMIT (20) at most
+  --changed  only sources that are not committed, and those that differ from main or, when main is checked out, were
+             changed by commits of its last day; LIMIT (20) at most, the latest first
 """
 import argparse
 import concurrent.futures
@@ -24,6 +24,7 @@ BUILD = ROOT / "build" / "fuzz"
 PASSED = ROOT / "build" / "lint" / "passed"
 PLUGIN = ROOT / "build" / "release"
 TOOL = "clang-tidy-19"
+DAY = 24 * 60 * 60
 
 
 def git(*words):
@@ -32,11 +33,16 @@ def git(*words):
 
 
 def changed_files():
-    """Paths that differ from the last state known to be checked."""
+    """Paths that may not have been checked, the latest changes first."""
+    names = git("ls-files", "--others", "--exclude-standard") + git("diff", "--name-only", "HEAD")
     head, main = git("rev-parse", "HEAD"), git("rev-parse", "main")
-    base = git("merge-base", "HEAD", "main") if head != main else git("rev-parse", "HEAD~1")
-    names = git("diff", "--name-only", *base) if base else []
-    return {ROOT / name for name in names + git("ls-files", "--others", "--exclude-standard")}
+    base = git("merge-base", "HEAD", "main") if head != main else []
+    if base:
+        names += git("log", "--name-only", "--format=", f"{base[0]}..HEAD")
+    else:
+        last = git("show", "--no-patch", "--format=%ct", "HEAD")
+        names += git("log", "--name-only", "--format=", f"--since={int(last[0]) - DAY}") if last else []
+    return [ROOT / name for name in dict.fromkeys(names)]
 
 
 def sources_of(file):
@@ -108,8 +114,8 @@ def main():
     PASSED.mkdir(parents=True, exist_ok=True)
     work = list(compile_commands())
     if options.changed is not None:
-        changed = changed_files()
-        work = [entry for entry in work if entry[0] in changed]
+        order = {path: place for place, path in enumerate(changed_files())}
+        work = sorted((entry for entry in work if entry[0] in order), key=lambda entry: order[entry[0]])
         if len(work) > options.changed:
             print(f"{len(work)} sources changed; checking {options.changed} of them: ./dev lint checks all")
             work = work[: options.changed]

@@ -1,7 +1,9 @@
 """tools/clang_tidy.py looks at each source alone, even if the build compiles it with others."""
 import json
+import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -41,6 +43,27 @@ class Units(unittest.TestCase):
         self.assertEqual((complaints["whole.cc"], complaints["alone.cc"]), ("", ""))
         self.assertIn("lacking.cc:1:", complaints["lacking.cc"])
         self.assertEqual(len(list(clang_tidy.PASSED.iterdir())), 2)
+
+    def test_what_may_not_have_been_checked(self):
+        """The commits of the last day, the latest first; what is not committed before them."""
+        def commit(name, days):
+            self.write(name, f"{days}")
+            stamp = f"2026-11-{20 - days}T12:00:00+0000"
+            for words in (["add", name], ["-c", "user.name=n", "-c", "user.email=e", "commit", "-qm", name]):
+                subprocess.run(["git", "-C", str(self.root), *words], check=True,
+                               env={**os.environ, "GIT_AUTHOR_DATE": stamp, "GIT_COMMITTER_DATE": stamp})
+
+        subprocess.run(["git", "init", "-q", "-b", "main", str(self.root)], check=True)
+        self.write(".gitignore", ".clang-tidy\npassed\n.gitignore\n")
+        for name, days in (("old.cc", 3), ("earlier.cc", 1), ("a.cc", 0), ("earlier.cc", 0), ("last.cc", 0)):
+            commit(name, days)
+        self.write("new.cc", "")
+        self.write("a.cc", "changed")
+        names = [path.name for path in clang_tidy.changed_files()]
+        self.assertEqual(names, ["new.cc", "a.cc", "last.cc", "earlier.cc"])
+        subprocess.run(["git", "-C", str(self.root), "checkout", "-qb", "branch", "HEAD~1"], check=True)
+        commit("branched.cc", 0)
+        self.assertEqual([path.name for path in clang_tidy.changed_files()], ["new.cc", "a.cc", "branched.cc"])
 
 
 if __name__ == "__main__":
