@@ -23,10 +23,12 @@ concept handles = requires(Sink& sink, const Event& event) { sink.on(event); };
 // The details of events that a sink needs. A sink with a member `EventDetails details() const` may
 // get events without the other details, which is faster to read.
 struct EventDetails {
-  // Stacks of any event; objects of allocations; functions and objects of clauses.
+  // Stacks of any event; objects of allocations.
   bool stacks = true;
   // References of heap objects, and the object's own address; objects that moved, and roots.
   bool references = true;
+  // With `stacks`: functions and objects of clauses.
+  bool clauses = true;
 };
 template <typename Sink>
 EventDetails details_for(const Sink& sink) {

@@ -74,7 +74,9 @@ class RuntimeFactsSink : public IgnoreEvents {
         thread_is_kept_(thread_is_kept),
         facts_(options) {}
 
-  [[nodiscard]] EventDetails details() const { return {.stacks = false, .references = false}; }
+  [[nodiscard]] EventDetails details() const {
+    return {.stacks = false, .references = false, .clauses = false};
+  }
 
   void on(const PieceEvent& event) {
     facts_.gc.on(event);

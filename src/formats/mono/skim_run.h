@@ -39,18 +39,21 @@ class SkimRun {
  public:
   // The details that a visitor needs besides types, sizes and times.
   struct Wants {
-    // Stacks of any event; objects of allocations; methods and objects of clauses.
+    // Stacks of any event; objects of allocations.
     bool stacks = true;
     // References of heap objects, and the object's own address; objects of moves and roots.
     bool references = true;
+    // With `stacks`: methods and objects of clauses.
+    bool clauses = true;
     // With `stacks`: the visitor takes allocations with encoded stacks, by traced_allocation().
     bool encoded_stacks = false;
 
     // Whether SkimRun handles an event with this first byte.
     [[nodiscard]] bool skims(uint8_t first) const {
       if (first == kHeapObjectByte || first == kMoveByte || first == kRootsByte) return !references;
+      if (first == kClauseByte) return !(stacks && clauses);
       if (stacks) return encoded_stacks && first == kTracedAllocByte;
-      return first == kAllocByte || first == kTracedAllocByte || first == kClauseByte;
+      return first == kAllocByte || first == kTracedAllocByte;
     }
   };
   static bool fits(const Layout& layout) { return layout.heap_object_has_generation; }
@@ -60,7 +63,7 @@ class SkimRun {
       : in_(in), bases_(bases), stacks_(wants.stacks) {}
 
   // Decodes common events of one kind, up to one that is not; the cursor is then at that event. The
-  // running method is only updated by traced_allocation(). Calls
+  // running method is only updated if the visitor wants stacks. Calls
   //   use.allocation(time, type, size), use.heap_object(time, type, size), use.clause(time, type),
   //   use.moves(time, number of addresses), use.roots(time), or, instead of use.allocation(),
   //   use.traced_allocation(time, type, object, size, EncodedStack), which returns the sum of the
@@ -135,7 +138,13 @@ class SkimRun {
     if (*begin == kHeapObjectByte) {
       if constexpr (kTakesHeapObjects<Use>) play_heap_objects<Leb>(begin, stop, use);
     } else if (*begin == kClauseByte) {
-      if constexpr (kTakesClauses<Use>) play_clauses<Leb>(begin, stop, use);
+      if constexpr (kTakesClauses<Use>) {
+        if (stacks_) {
+          play_clauses<Leb, true>(begin, stop, use);
+        } else {
+          play_clauses<Leb, false>(begin, stop, use);
+        }
+      }
     } else if (*begin == kMoveByte) {
       if constexpr (kTakesMoves<Use>) {
         play_lists<Leb>(begin, stop, 1,
@@ -358,9 +367,10 @@ class SkimRun {
   }
 
   // Fields: time, type (a byte), index, method, object.
-  template <typename Leb, typename Use>
+  template <typename Leb, bool kUpdatesMethod, typename Use>
   [[gnu::always_inline]] void play_clauses(const uint8_t* at, const uint8_t* stop, Use& use) {
     uint64_t time = bases_.time;
+    uint64_t method = bases_.method;
     while (at <= stop && *at == kClauseByte) {
       prefetch_input(at);
       const uint8_t* const fields = at + 1;
@@ -371,12 +381,21 @@ class SkimRun {
       if (object_end > kMostLebBytes + 4 || time_end > kMostBytes || fields[time_end] >= 0x80)
           [[unlikely]]
         break;
+      if constexpr (kUpdatesMethod) {
+        ends &= ends - 1;  // of the type
+        const unsigned index_end = take_end<Leb>(ends);
+        const unsigned method_end = take_end<Leb>(ends);
+        if (method_end - index_end > kMostBytes) [[unlikely]]
+          break;
+        method += signed_in<Leb>(fields, index_end, method_end);
+      }
       time += unsigned_in<Leb>(fields, 0, time_end);
       use.clause(time, fields[time_end]);
       at = advance_predicted(at, object_end + 1);
-      skipped_methods_ = true;
+      skipped_methods_ = !kUpdatesMethod;
     }
     stand_at(at, time);
+    bases_.method = method;
   }
 
   // Fields: time, the number of items, `numbers_each` numbers for each. Calls use(time, items).

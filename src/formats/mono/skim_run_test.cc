@@ -97,7 +97,7 @@ struct Skimmer : OneByOne {
       add(EventKind::heap_object, time, type, size);
     }
     void clause(uint64_t time, uint64_t type) {
-      EXPECT_FALSE(to->wanted.stacks);
+      EXPECT_FALSE(to->wanted.stacks && to->wanted.clauses);
       add(EventKind::exception_clause, time, type, 0);
     }
     void moves(uint64_t time, uint64_t addresses) {
@@ -251,9 +251,9 @@ TEST(SkimRun, TellsWhatReadingEventByEventTells) {
   for (uint32_t seed = 1; seed <= 20; ++seed) {
     const std::vector<uint8_t> bytes = Events(seed).make(200);
     for (const SkimRun::Wants wants :
-         {SkimRun::Wants{false, false, false}, SkimRun::Wants{true, false, false},
-          SkimRun::Wants{false, true, false}, SkimRun::Wants{true, true, false},
-          SkimRun::Wants{true, false, true}, SkimRun::Wants{true, true, true}}) {
+         {SkimRun::Wants{false, false, false, false}, SkimRun::Wants{true, false, true, false},
+          SkimRun::Wants{false, true, true, false}, SkimRun::Wants{true, true, false, false},
+          SkimRun::Wants{true, false, false, true}, SkimRun::Wants{true, true, true, true}}) {
       Skimmer skimmer;
       skimmer.wanted = wants;
       expect_the_same(bytes, skimmer);
@@ -329,10 +329,26 @@ TEST(SkimRun, MostAllocationsWithStacksAreSkimmed) {
                  {0x10, 0x02, 0xC0, 0x01, 0xB0, 0x02, 0x20, 0x03, 0x85, 0x01, 0x08, 0x05});
   }
   Skimmer skimmer;
-  skimmer.wanted = {true, true, true};
+  skimmer.wanted = {.encoded_stacks = true};
   decode(bytes, skimmer);
   EXPECT_EQ(skimmer.seen.size(), 100U);
   EXPECT_GT(skimmer.skimmed, 90U);
+}
+
+// The stack that follows is a step from their methods.
+TEST(SkimRun, MostClausesAreSkimmedBetweenStacks) {
+  std::vector<uint8_t> bytes;
+  const std::vector<uint8_t> clause = {0x14, 0x02, 0x02, 0x00, 0xB0, 0x02, 0x05};
+  const std::vector<uint8_t> allocation = {0x10, 0x02, 0xC0, 0x01, 0xB0, 0x02,
+                                           0x20, 0x03, 0x85, 0x01, 0x08, 0x05};
+  for (int i = 0; i < 100; ++i) bytes.insert(bytes.end(), clause.begin(), clause.end());
+  bytes.insert(bytes.end(), allocation.begin(), allocation.end());
+  Skimmer skimmer;
+  skimmer.wanted = {.clauses = false};
+  decode(bytes, skimmer);
+  EXPECT_EQ(skimmer.seen.size(), 101U);
+  EXPECT_GT(skimmer.skimmed, 85U);
+  expect_the_same(bytes, skimmer);
 }
 
 }  // namespace

@@ -69,7 +69,7 @@ class MonoToEvents : public MonoTimes {
         layout_(layout),
         tag_(address_tag),
         first_(first),
-        wants_stacks_(details_for(sink).stacks) {}
+        details_(details_for(sink)) {}
 
   void calls(mono::CallRun& run) {
     if constexpr (IgnoresCalls<Sink>) {
@@ -84,15 +84,15 @@ class MonoToEvents : public MonoTimes {
 
   // Skips events that the sink does not handle.
   [[nodiscard]] mono::SkimRun::Wants wants() const {
-    constexpr bool kHandlesStacks = handles<Sink, AllocationEvent> || handles<Sink, ClauseEvent> ||
-                                    handles<Sink, HandleEvent> || handles<Sink, ThrowEvent> ||
-                                    handles<Sink, MonitorEvent> || handles<Sink, SampleEvent>;
+    constexpr bool kHandlesStacks = handles<Sink, AllocationEvent> || handles<Sink, HandleEvent> ||
+                                    handles<Sink, ThrowEvent> || handles<Sink, MonitorEvent> ||
+                                    handles<Sink, SampleEvent>;
     constexpr bool kHandlesReferences = handles<Sink, HeapObjectEvent> ||
                                         handles<Sink, ObjectsMoved> ||
                                         handles<Sink, HeapRootsEvent>;
-    const EventDetails details = details_for(sink_);
-    return {.stacks = kHandlesStacks && details.stacks,
-            .references = kHandlesReferences && details.references,
+    return {.stacks = kHandlesStacks && details_.stacks,
+            .references = kHandlesReferences && details_.references,
+            .clauses = handles<Sink, ClauseEvent> && details_.clauses,
             .encoded_stacks = handles<Sink, AllocationEvent>};
   }
   void skim(mono::SkimRun& run) {
@@ -177,7 +177,7 @@ class MonoToEvents : public MonoTimes {
   {
     sink_.on(ClauseEvent{advance(head),
                          static_cast<ClauseEvent::Kind>(std::min<uint64_t>(r.type, 255)), r.index,
-                         wants_stacks_ ? methods_.id(r.method) : FunctionId{},
+                         details_.stacks && details_.clauses ? methods_.id(r.method) : FunctionId{},
                          r.object == 0 ? ObjectId{} : object(r.object)});
   }
   void event(const mono::EventHead& head, const mono::Monitor& r)
@@ -231,7 +231,7 @@ class MonoToEvents : public MonoTimes {
     requires handles<Sink, SampleEvent>
   {
     stack_.clear();
-    if (wants_stacks_)
+    if (details_.stacks)
       for (size_t i = r.frames.size(); i-- > 0;) stack_.push_back(methods_.id(r.frames[i].method));
     // Before version 6, the time stamp has an unspecified unit and is ignored.
     Ticks time = floor_;
@@ -456,7 +456,7 @@ class MonoToEvents : public MonoTimes {
   [[nodiscard]] ObjectId object(uint64_t address) const { return ObjectId{address ^ tag_}; }
   RecordedStack stack(bool known, mono::Backtrace backtrace) {
     stack_.clear();
-    if (wants_stacks_)
+    if (details_.stacks)
       for (const uint64_t method : backtrace) stack_.push_back(methods_.id(method));
     return {known, stack_};
   }
@@ -478,7 +478,7 @@ class MonoToEvents : public MonoTimes {
   const mono::Layout& layout_;
   uint64_t tag_;
   Ticks first_;
-  bool wants_stacks_;
+  EventDetails details_;
   std::vector<FunctionId> stack_;
   std::vector<uint64_t> addresses_;
   std::vector<ObjectsMoved::Move> moves_;
