@@ -53,6 +53,7 @@ const std::vector<Workload>& workloads() {
                               {"80", "2000"}};
   static const Program kHeap{
       kBench + "object_heap.cs", "nodefaults,heapshot,gcroot", {"56000", "2"}};
+  static const Program kServer{kBench + "allocating_server.cs", "", {"4", "300000"}};
   static const Program kCompiler{"/usr/lib/mono/4.5/mcs.exe",
                                  "nodefaults,gcalloc",
                                  {"-target:library", "-out:" + kLibrary, kCopies}};
@@ -63,9 +64,8 @@ const std::vector<Workload>& workloads() {
       {"allocations and samples",
        {kBench + "allocating_server.cs", "nodefaults,gcalloc,sample=1000", {"4", "4000"}},
        {}},
-      {"a server with the profiler's default options",
-       {kBench + "allocating_server.cs", "", {"4", "300000"}},
-       {}},
+      {"a server with the profiler's default options", kServer, {}},
+      {"the same with --traces", kServer, {"--traces"}},
       {"20,000 types",
        {kBench + "many_types.cs", "nodefaults,alloc,gcmove,heapshot", {"142", "3"}},
        {}},

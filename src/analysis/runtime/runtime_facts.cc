@@ -17,6 +17,7 @@ void RuntimeFacts::append(RuntimeFacts&& next) {
   counters.append(next.counters);
   shots.append(std::move(next.shots));
   coverage.append(next.coverage);
+  has_calls = has_calls || next.has_calls;
 }
 
 }  // namespace telltale

@@ -63,6 +63,7 @@ struct RuntimeFacts {
   CounterValues counters;
   HeapShots shots;
   CoverageSums coverage;
+  bool has_calls = false;  // known only with CallsWanted::none
 };
 
 // Handles one piece of a thread.
@@ -78,6 +79,8 @@ class RuntimeFactsSink : public IgnoreEvents {
     return {.stacks = false, .references = false, .clauses = false};
   }
 
+  // There are calls, which the sink does not get.
+  void ignored_calls() { facts_.has_calls = true; }
   void on(const PieceEvent& event) {
     facts_.gc.on(event);
     facts_.handles.on(event);

@@ -73,6 +73,7 @@ class MonoToEvents : public MonoTimes {
 
   void calls(mono::CallRun& run) {
     if constexpr (IgnoresCalls<Sink>) {
+      if constexpr (requires { sink_.ignored_calls(); }) sink_.ignored_calls();
       this->skip_calls(run);
     } else {
       EventRun<Sink> to(sink_);

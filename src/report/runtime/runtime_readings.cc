@@ -65,13 +65,14 @@ void RuntimeReadings::read_facts(unsigned reads) {
   if (times && options_.like_mprof) {
     mprof_calls = source_.mprof_calls(filter_, zero_, workers, log());
   } else if (times && !at_once) {
-    calls = source_.calls().profile({filter_, workers, /*exact=*/false}, log());
+    calls = facts->has_calls ? source_.calls().profile({filter_, workers, /*exact=*/false}, log())
+                             : Profile();
   }
   if (options_.traces && !stacks) {
     stacks = source_.event_stacks({.filter = filter_,
                                    .zero = zero_,
                                    .workers = workers,
-                                   .calls = times,
+                                   .calls = times && facts->has_calls,
                                    .like_mprof = options_.like_mprof,
                                    .frames_kept = frames_kept},
                                   log());
