@@ -123,6 +123,13 @@ bool has_control(const std::optional<std::string>& options) {
   return options && fmt::format(",{},", *options).contains(",control=on,");
 }
 
+// Whether execve() is starting a program in the process, which has neither a command line nor an
+// environment until it is ready.
+bool is_starting(int64_t pid) {
+  return read_text(fmt::format("/proc/{}/environ", pid)).empty() &&
+         read_text(fmt::format("/proc/{}/cmdline", pid)).empty();
+}
+
 // Why nobody listens.
 std::string why_no_socket(int64_t pid) {
   const std::string folder = fmt::format("/proc/{}/", pid);
@@ -230,7 +237,8 @@ Result<RecorderStatus> ask_recorder(int64_t pid, std::string_view request) {
   const auto deadline = std::chrono::steady_clock::now() + kStartPatience;
   while (true) {
     if (const auto status = ask_listener(pid, request)) return *status;
-    if (!has_control(recorder_options(pid)) || std::chrono::steady_clock::now() >= deadline) break;
+    const bool may_listen = is_starting(pid) || has_control(recorder_options(pid));
+    if (!may_listen || std::chrono::steady_clock::now() >= deadline) break;
     std::this_thread::sleep_for(kStartPause);
   }
   return control_error(pid, why_no_socket(pid));

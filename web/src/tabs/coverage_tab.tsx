@@ -13,7 +13,7 @@ type Row = CoverageData['functions'][number] & {place: number};
 const kSaid = {yes: 'ran', no: 'did not run', maybe: 'may have run'};
 
 const kColumns: Column<Row>[] = [
-  {key: 'ran', title: 'Ran', isText: true, width: '7em', value: row => row.ran, show: row => <span class={`said-${row.ran}`}>{kSaid[row.ran]}</span>},
+  {key: 'ran', title: 'Ran', isText: true, width: '8.5em', value: row => row.ran, show: row => <span class={`said-${row.ran}`}>{kSaid[row.ran]}</span>},
   {key: 'yes', title: 'Yes', width: '6em', about: 'Lines that ran', value: row => row.yes, show: row => showCount(row.yes)},
   {key: 'no', title: 'No', width: '6em', about: 'Lines that did not run', value: row => row.no, show: row => showCount(row.no)},
   {key: 'maybe', title: 'Maybe', width: '6em', minor: true, about: 'Lines of which it is not known', value: row => row.maybe, show: row => showCount(row.maybe)},
