@@ -91,7 +91,7 @@ class Reports(unittest.TestCase):
 
     def test_jit_sizes_that_no_code_has(self):
         method = mono_file.Chain()
-        sizes = {0x1000: 100, 0x2000: 2**32 - 1, 0x3000: 3304746348, 0x4000: 28}
+        sizes = {0x1000: 100, 0x2000: 2**32 - 1, 0x3000: 3304746348, 0x4000: 28, 0x5000: 2**26, 0x6000: 2**26 - 1}
         events = b"".join(mono_file.event(0x43, method(at), mono_file.sleb(0x10000), mono_file.uleb(size), mono_file.text("m"))
                           for at, size in sizes.items())
         path = os.path.join(mono_programs.work_dir(), "sizes.mlpd")
@@ -99,7 +99,7 @@ class Reports(unittest.TestCase):
             file.write(mono_file.file_header() + mono_file.buffer(events, mono_file.START))
         self.check_jit(report_document(path, "--like-mprof"), mprof_report.report(path))
         ours = report_document(path)["jit"]
-        self.assertEqual((ours["methods"], ours["bytes"], ours["unknown_sizes"]), (4, 128, 2))
+        self.assertEqual((ours["methods"], ours["bytes"], ours["unknown_sizes"]), (6, 128 + 2**26 - 1, 3))
 
     def check_gc(self, ours, theirs):
         ours, theirs = ours["gc"], theirs["gc"]

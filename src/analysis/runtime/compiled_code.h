@@ -21,10 +21,10 @@ class CompiledCode {
     uint64_t bytes = 0;    // as recorded
     uint64_t compilations = 0;
 
-    // Mono records impossible sizes, negative as its own 32-bit numbers, for methods without code
-    // (finalizers and wrappers at shutdown); their addresses are wrong, too.
+    // Mono records sizes that it never set for methods without code (finalizers and wrappers at
+    // shutdown): any 32 bits. Their addresses are wrong, too. No method has 64 MiB of code.
     [[nodiscard]] bool knows_size() const { return bytes <= kMostBytes; }
-    static constexpr uint64_t kMostBytes = (uint64_t{1} << 31) - 1;
+    static constexpr uint64_t kMostBytes = (uint64_t{1} << 26) - 1;
     // REQUIRES: code >= address.
     [[nodiscard]] bool holds(uint64_t code) const { return knows_size() && code - address < bytes; }
   };
