@@ -65,7 +65,7 @@ const std::vector<Workload>& workloads() {
        {kBench + "allocating_server.cs", "nodefaults,gcalloc,sample=1000", {"4", "4000"}},
        {}},
       {"a server with the profiler's default options", kServer, {}},
-      {"the same with --traces", kServer, {"--traces"}},
+      {"the same server with --traces", kServer, {"--traces"}},
       {"20,000 types",
        {kBench + "many_types.cs", "nodefaults,alloc,gcmove,heapshot", {"142", "3"}},
        {}},

@@ -40,8 +40,7 @@ SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation*
 // A piece in the function, or in a function that was inlined at the call.
 using PieceHere = std::pair<std::uint64_t, const llvm::DILocation*>;
 
-// What a call called, where it was in the source, and the call at which the function around it was
-// inlined.
+// The callee of a call, its place in the source, and the call at which its caller was inlined.
 using CallPlace = std::tuple<const llvm::DISubprogram*, const llvm::DILocalScope*, unsigned,
                              unsigned, const llvm::DILocation*>;
 

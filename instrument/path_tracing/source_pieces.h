@@ -23,7 +23,7 @@ inline constexpr std::uint64_t kNoPiece = ~std::uint64_t{0};
 // Code that runs from its beginning to its end, if no call in its last instruction prevents it.
 struct Piece {
   const llvm::DISubprogram* function = nullptr;
-  const llvm::FunctionType* taken_as = nullptr;  // of its function, if the module had its address
+  const llvm::FunctionType* taken_as = nullptr;  // type of its function, if the address is taken
   std::vector<llvm::DILocation*> locations = {};
   std::uint64_t dominator;  // of the same function; `kNoPiece`: none, or not known
   // What runs next; `kNoPiece`: the function ends, or may.
@@ -42,7 +42,7 @@ struct Piece {
   bool ends_with_call = false;
   bool call_has_effects = false;               // as far as the call itself tells
   const llvm::DISubprogram* callee = nullptr;  // of this module; null: another, or unknown
-  const llvm::FunctionType* called_by_pointer = nullptr;  // what such a call expects; null: another
+  const llvm::FunctionType* called_by_pointer = nullptr;  // type of the callee; null: another call
   const llvm::DILocation* call_place = nullptr;           // of a call of `callee` or by a pointer
 };
 

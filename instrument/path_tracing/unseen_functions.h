@@ -11,9 +11,9 @@
 
 namespace telltale::instrument {
 
-// To be called for a call by a pointer of which the optimiser left nothing. `type`: what it calls.
+// Records that the optimiser left nothing of a call by a pointer. `type`: of the called function.
 void note_vanished_call(const llvm::FunctionType& type);
-// After a module.
+// Call it at the end of a module.
 void forget_vanished_calls();
 
 // Lines of a function's code, in its own file.
