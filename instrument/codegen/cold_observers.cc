@@ -78,10 +78,10 @@ void ColdObservers::emit_counts(llvm::IRBuilderBase& at, const llvm::CallInst& c
 
 bool ColdObservers::is_better_as_call(const llvm::CallInst& call, const Mark& mark) {
   const bool is_signed = site_of(tables_.unit(), mark, 0).kind == ValueKind::kSigned;
-  const bool are_tallied = tallies_.is_enabled() && has_narrow_pairs(call, mark, is_signed);
-  // Tallies compare sixteen at once. Others are as fast one by one, but if they are many, clang
-  // vectorises them, with room in the frame for all at once.
-  const std::size_t most_inline = are_tallied ? 5 : 8;
+  const bool is_cheap = tallies_.is_enabled() && has_narrow_pairs(call, mark, is_signed);
+  // Tallies compare many at once. Without them code is as fast inline, but if comparisons are many,
+  // clang vectorises them, with room in the frame for all at once.
+  const std::size_t most_inline = is_cheap ? 5 : 8;
   return mark.sites.size() > most_inline;
 }
 
@@ -107,10 +107,13 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
   const bool is_narrow = has_narrow_pairs(call, mark, is_signed);
   llvm::Type* const number = is_narrow ? at.getInt32Ty() : i64;
   llvm::Value* const value = operands_.emit_value(at, call, mark, number);
-  // Values of 64 bits are tallied one by one, which saves only misses of the cache.
-  const bool uses_tallies = tallies_.is_enabled() && (is_narrow || tables_.options().sample);
-  llvm::Function& counts = uses_tallies ? tallies_.function(is_signed, is_narrow)
-                                        : comparisons_.function(is_signed, is_narrow);
+  const bool uses_tallies = tallies_.is_enabled();
+  const auto function_for = [&](unsigned sites) -> llvm::Function& {
+    if (!uses_tallies) return comparisons_.function(is_signed, is_narrow);
+    return tallies_.function({.is_signed = is_signed,
+                              .is_narrow = is_narrow,
+                              .is_short = sites <= abi::kTallySites / 2});
+  };
   // The leading arguments.
   const auto arguments_for = [&](unsigned first, unsigned count) -> std::vector<llvm::Value*> {
     const std::uint64_t row = tables_.row_of(mark, first);
@@ -124,7 +127,9 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
   const auto emit_values = [&](unsigned first, unsigned count,
                                llvm::ArrayRef<llvm::Value*> operands) {
     std::vector<llvm::Value*> arguments = arguments_for(first, count);
-    arguments.insert(arguments.end(), operands.begin(), operands.end());
+    llvm::Function& counts = function_for(count);
+    const std::size_t vectors = counts.arg_size() - arguments.size();
+    arguments.insert(arguments.end(), operands.begin(), operands.begin() + vectors);
     call_cold(at, counts, arguments);
     end_observation(at);
   };
@@ -140,7 +145,7 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
         uses_tallies ? tallies_.block_stride()
                      : OperandPassing::kLanes * abi::kPairCounters * sizeof(std::uint64_t);
     call_cold(
-        at, variables_.function(counts, stride, stored, number, is_signed),
+        at, variables_.function(function_for(abi::kTallySites), stride, stored, number, is_signed),
         {arguments_for(run.first, sites)[0], value, llvm::ConstantInt::get(i64, sites), run.table});
     end_observation(at);
   }

@@ -1,6 +1,5 @@
 #include "codegen/pair_tallies.h"
 
-#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
@@ -11,12 +10,12 @@
 #include "codegen/inline_counters.h"
 #include "codegen/runtime_abi.h"
 #include "codegen/thread_slots.h"
+#include "codegen/vector_tallies.h"
 
 namespace telltale::instrument {
 namespace {
 
 using llvm::BasicBlock;
-using llvm::CmpInst;
 
 // Of the operand in memory that is the assembly's first argument.
 void set_element_type(llvm::CallInst& call, llvm::Type* type) {
@@ -31,18 +30,14 @@ llvm::Value* call_asm_on_memory(llvm::IRBuilderBase& at, llvm::Type* result, con
   return call;
 }
 
-// A block is flushed after so many observations, the most that a byte holds.
-constexpr unsigned kMaxTally = 255;
+// A block is flushed after as many observations as a byte holds. Tallies count down from 0.
+constexpr std::uint8_t kFull = -255 & 0xff;
 constexpr unsigned kLanes = OperandPassing::kLanes;
 static_assert(kLanes == abi::kTallySites);
 
 constexpr const char* kName = "tally";
 
-// The order of the tables in a block.
-enum class Table : unsigned { kLess, kGreater, kObserved };
-
-// Emits the body: for sixteen sites at once if the numbers are i32, otherwise a loop over the
-// sites; then a check whether the tallies have to be flushed.
+// Emits the bodies of these functions.
 class TallyEmitter {
  public:
   TallyEmitter(llvm::Function& function, CounterTables& tables, bool is_signed = false)
@@ -51,9 +46,21 @@ class TallyEmitter {
         block_(function.getArg(0)),
         i64_(tables.i64()),
         i8_(llvm::Type::getInt8Ty(function.getContext())),
-        less_(is_signed ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT),
-        greater_(is_signed ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT),
+        is_signed_(is_signed),
         builder_(&function.getEntryBlock()) {}
+
+  // A processor without AVX2 calls `exact`, with the same parameters.
+  void emit_processor_check(CounterTables& tables, llvm::Function& exact) {
+    BasicBlock* const lacks = make_block();
+    BasicBlock* const entry = make_block();
+    llvm::Value* const has_avx2 =
+        builder_.CreateLoad(i8_, runtime::telltale_sampler_has_avx2_v1(tables.module()));
+    builder_.CreateCondBr(builder_.CreateICmpEQ(has_avx2, builder_.getInt8(0)), lacks, entry,
+                          unlikely());
+    builder_.SetInsertPoint(lacks);
+    emit_call_of(exact);
+    builder_.SetInsertPoint(entry);
+  }
 
   // Threads that have a slot use its tallies, the others call `exact`, with the same parameters.
   void emit_choice_of_slot(CounterTables& tables, llvm::Function& exact) {
@@ -93,8 +100,9 @@ class TallyEmitter {
         {builder_.CreateAdd(in_slot_, builder_.getInt64(table_.tally_stride - abi::kTallyBytes))});
   }
 
-  // The whole body of the function that flushes a block.
-  void emit_flush(CounterTables& tables) {
+  // The whole body of the function that flushes a block. `guard` is that of emit_guard(), or null;
+  // with threads, it is where emit_state() says.
+  void emit_flush(CounterTables& tables, llvm::Value* guard) {
     llvm::Value* counters = table_.counters;
     llvm::Value* first = table_.tallies;
     llvm::Value* state = llvm::ConstantPointerNull::get(builder_.getPtrTy());
@@ -111,6 +119,7 @@ class TallyEmitter {
         {block_, first, table_.tally_blocks, counters, builder_.getInt32(table_.rows),
          builder_.getInt32(table_.banks), state,
          builder_.getInt32(table_.has_thread_tallies && table_.copy_stride == 0 ? 1 : 0)});
+    if (!tables.options().sample) emit_release(guard != nullptr ? *guard : *state);
     builder_.CreateRetVoid();
   }
 
@@ -127,81 +136,32 @@ class TallyEmitter {
         value(), emit_field(number, kSites)};
     for (unsigned i = kLeading; i < function_.arg_size(); ++i)
       arguments.push_back(function_.getArg(i));
+    for (unsigned i = arguments.size(); i < compares.arg_size(); ++i)
+      arguments.push_back(llvm::PoisonValue::get(compares.getArg(i)->getType()));
     call_cold(builder_, compares, arguments);
     builder_.CreateRetVoid();
   }
 
-  // Lanes beyond the last site count in bytes that nobody reads.
-  void emit_vector() {
-    auto* const bytes = llvm::FixedVectorType::get(i8_, kLanes);
-    llvm::Value* const lefts = builder_.CreateVectorSplat(kLanes, value());
-    std::vector<llvm::Value*> parts;
-    for (unsigned i = kLeading; i < function_.arg_size(); ++i)
-      parts.push_back(builder_.CreateFreeze(function_.getArg(i)));
-    llvm::Value* const rights = llvm::concatenateVectors(builder_, parts);
-    // True is -1.
-    const auto emit_increment = [&](Table table, llvm::Value* is_so) {
-      llvm::CallInst* const call = call_asm_without_aliasing(
-          builder_, builder_.getVoidTy(), "movdqa $0, %xmm15\npsubb $1, %xmm15\nmovdqa %xmm15, $0",
-          "*m,x,~{xmm15},~{dirflag},~{fpsr},~{flags}",
-          {in_block(table, builder_.getInt64(0)), is_so});
-      set_element_type(*call, bytes);
-    };
-    emit_increment(Table::kLess,
-                   builder_.CreateSExt(builder_.CreateICmp(less_, lefts, rights), bytes));
-    emit_increment(Table::kGreater,
-                   builder_.CreateSExt(builder_.CreateICmp(greater_, lefts, rights), bytes));
-    emit_increment(Table::kObserved, llvm::Constant::getAllOnesValue(bytes));
-  }
-
-  void emit_scalars(OperandPassing& passing) {
-    BasicBlock* const entry = builder_.GetInsertBlock();
-    BasicBlock* const loop = make_block();
-    BasicBlock* const end = make_block();
-    llvm::Type* const number = value()->getType();
-    llvm::Value* const operands = passing.make_array(builder_, function_, kLeading, number);
-    llvm::Value* const sites = emit_field(emit_number(), kSites);
-    builder_.CreateBr(loop);
-    builder_.SetInsertPoint(loop);
-    llvm::PHINode* const site = builder_.CreatePHI(i64_, 2);
-    site->addIncoming(builder_.getInt64(0), entry);
-    llvm::Value* const right =
-        builder_.CreateLoad(number, builder_.CreateGEP(number, operands, {site}));
-    const auto emit_increment = [&](Table table, llvm::Value* increment) {
-      llvm::CallInst* const call = call_asm_without_aliasing(
-          builder_, builder_.getVoidTy(), "addb $1, $0", "*m,qi,~{dirflag},~{fpsr},~{flags}",
-          {in_block(table, site), increment});
-      set_element_type(*call, i8_);
-    };
-    emit_increment(Table::kLess,
-                   builder_.CreateZExt(builder_.CreateICmp(less_, value(), right), i8_));
-    emit_increment(Table::kGreater,
-                   builder_.CreateZExt(builder_.CreateICmp(greater_, value(), right), i8_));
-    emit_increment(Table::kObserved, builder_.getInt8(1));
-    llvm::Value* const following = builder_.CreateAdd(site, builder_.getInt64(1));
-    site->addIncoming(following, loop);
-    builder_.CreateCondBr(builder_.CreateICmpULT(following, sites), loop, end);
-    builder_.SetInsertPoint(end);
-  }
-
-  // `make_flush` returns the flush function; it is made here, so that it follows this one.
+  // Counts all observations, and flushes the block before a byte overflows. `make_flush` returns
+  // the flush function; it is made here, so that it follows this one.
   template <typename MakeFlush>
-  void emit_flush_check(const MakeFlush& make_flush) {
+  void emit_counting(const MakeFlush& make_flush) {
+    std::vector<llvm::Value*> operands;
+    for (unsigned i = kLeading; i < function_.arg_size(); ++i)
+      operands.push_back(builder_.CreateFreeze(function_.getArg(i)));
+    llvm::Value* const observed =
+        emit_vector_tallies(builder_, *block_, *value(), operands, is_signed_);
     BasicBlock* const full = make_block();
     BasicBlock* const done = make_block();
-    llvm::Value* const observations = call_asm_on_memory(
-        builder_, builder_.getInt32Ty(), "movzbl $1, $0", "=r,*m,~{dirflag},~{fpsr},~{flags}",
-        *in_block(Table::kObserved, builder_.getInt64(0)), i8_);
-    builder_.CreateCondBr(builder_.CreateICmpEQ(observations, builder_.getInt32(kMaxTally)), full,
-                          done, unlikely());
+    builder_.CreateCondBr(
+        builder_.CreateICmpEQ(builder_.CreateTrunc(observed, i8_), builder_.getInt8(kFull)), full,
+        done, unlikely());
     builder_.SetInsertPoint(full);
-    call_cold(builder_, make_flush(), {block_});
-    builder_.CreateBr(done);
+    llvm::CallInst* const flush = call_cold(builder_, make_flush(), {block_});
+    flush->setTailCallKind(llvm::CallInst::TCK_Tail);
+    builder_.CreateRetVoid();
     builder_.SetInsertPoint(done);
-    if (guard_ != nullptr) {
-      call_asm_on_memory(builder_, builder_.getVoidTy(), "movb $$0, $0",
-                         "*m,~{dirflag},~{fpsr},~{flags}", *guard_, i8_);
-    }
+    if (guard_ != nullptr) emit_release(*guard_);
     builder_.CreateRetVoid();
   }
 
@@ -209,10 +169,16 @@ class TallyEmitter {
   static constexpr unsigned kLeading = 2;
   enum Field : unsigned { kRow, kSites, kFields = 3 };
 
+  // The tallies are no longer in use.
+  void emit_release(llvm::Value& guard) {
+    call_asm_on_memory(builder_, builder_.getVoidTy(), "movb $$0, $0",
+                       "*m,~{dirflag},~{fpsr},~{flags}", guard, i8_);
+  }
+
   void emit_call_of(llvm::Function& exact) {
     std::vector<llvm::Value*> arguments;
     for (llvm::Argument& argument : function_.args()) arguments.push_back(&argument);
-    call_cold(builder_, exact, arguments);
+    call_cold(builder_, exact, arguments)->setTailCallKind(llvm::CallInst::TCK_Tail);
     builder_.CreateRetVoid();
   }
 
@@ -226,13 +192,6 @@ class TallyEmitter {
   llvm::MDNode* unlikely() {
     constexpr unsigned kOften = 1U << 20;
     return llvm::MDBuilder(function_.getContext()).createBranchWeights(1, kOften);
-  }
-
-  llvm::Value* in_block(Table table, llvm::Value* site) {
-    return builder_.CreateGEP(
-        i8_, block_,
-        {builder_.CreateAdd(site,
-                            builder_.getInt64(static_cast<unsigned>(table) * abi::kTallySites))});
   }
 
   // Which block of all banks is the argument?
@@ -263,8 +222,7 @@ class TallyEmitter {
   llvm::Value* guard_ = nullptr;
   llvm::Type* i64_;
   llvm::Type* i8_;
-  CmpInst::Predicate less_;
-  CmpInst::Predicate greater_;
+  bool is_signed_;
   llvm::IRBuilder<> builder_;
 };
 
@@ -309,9 +267,7 @@ llvm::Value* PairTallies::emit_block(llvm::IRBuilderBase& at, std::uint64_t row,
 void PairTallies::finish() {
   if (blocks_.empty()) return;
   define_tables();
-  for (std::size_t i = 0; i < functions_.size(); ++i) {
-    if (functions_[i].function != nullptr) define(functions_[i], (i & 1) != 0, (i & 2) != 0);
-  }
+  for (const auto& [kind, counting] : functions_) define(kind, counting);
 }
 
 void PairTallies::define_tables() {
@@ -374,33 +330,36 @@ llvm::Function& PairTallies::flush_function() {
   llvm::IRBuilder<> builder(module.getContext());
   flush_function_ = make_cold_function(
       module, "add_up", llvm::FunctionType::get(builder.getVoidTy(), {builder.getPtrTy()}, false));
-  TallyEmitter(*flush_function_, tables_).emit_flush(tables_);
+  TallyEmitter(*flush_function_, tables_).emit_flush(tables_, guard_);
   return *flush_function_;
 }
 
-llvm::Function& PairTallies::function(bool is_signed, bool is_narrow) {
-  Counting& made = functions_[(is_signed ? 1 : 0) + (is_narrow ? 2 : 0)];
+llvm::Function& PairTallies::function(const Kind& kind) {
+  Counting& made = functions_[kind];
   if (made.function != nullptr) return *made.function;
   table();
   llvm::Module& module = tables_.module();
   llvm::LLVMContext& context = module.getContext();
-  llvm::Type* const number = is_narrow ? llvm::Type::getInt32Ty(context) : tables_.i64();
-  llvm::FunctionType* const type = operands_.function_type(
-      llvm::Type::getVoidTy(context), {llvm::PointerType::getUnqual(context), number}, number);
+  llvm::Type* const number = kind.is_narrow ? llvm::Type::getInt32Ty(context) : tables_.i64();
+  const std::vector<llvm::Type*> leading{llvm::PointerType::getUnqual(context), number};
+  llvm::FunctionType* const exact =
+      operands_.function_type(llvm::Type::getVoidTy(context), leading, number);
+  llvm::ArrayRef<llvm::Type*> parameters = exact->params();
+  if (kind.is_short) parameters = parameters.drop_back((parameters.size() - leading.size()) / 2);
+  llvm::FunctionType* const type =
+      llvm::FunctionType::get(exact->getReturnType(), parameters, false);
   made.function = make_cold_function(module, kName, type);
-  if (!tables_.options().sample || table().has_thread_tallies)
-    made.exact = make_cold_function(module, "exact", type);
+  made.exact = make_cold_function(module, "exact", type);
   return *made.function;
 }
 
-void PairTallies::define(const Counting& counting, bool is_signed, bool is_narrow) {
-  TallyEmitter emitter(*counting.function, tables_, is_signed);
+void PairTallies::define(const Kind& kind, const Counting& counting) {
+  TallyEmitter emitter(*counting.function, tables_, kind.is_signed);
+  TallyEmitter(*counting.exact, tables_, kind.is_signed)
+      .emit_exact(comparisons_.function(kind.is_signed, kind.is_narrow));
+  emitter.emit_processor_check(tables_, *counting.exact);
   const bool of_threads = table().has_thread_tallies;
-  if (counting.exact != nullptr) {
-    TallyEmitter(*counting.exact, tables_, is_signed)
-        .emit_exact(comparisons_.function(is_signed, is_narrow));
-    if (of_threads) emitter.emit_choice_of_slot(tables_, *counting.exact);
-  }
+  if (of_threads) emitter.emit_choice_of_slot(tables_, *counting.exact);
   if (!tables_.options().sample) {
     if (guard_ == nullptr && !of_threads) {
       guard_ = tables_.make_variable(
@@ -409,12 +368,7 @@ void PairTallies::define(const Counting& counting, bool is_signed, bool is_narro
     }
     emitter.emit_guard(of_threads ? *emitter.emit_state() : *guard_, *counting.exact);
   }
-  if (is_narrow) {
-    emitter.emit_vector();
-  } else {
-    emitter.emit_scalars(operands_);
-  }
-  emitter.emit_flush_check([this]() -> llvm::Function& { return flush_function(); });
+  emitter.emit_counting([this]() -> llvm::Function& { return flush_function(); });
 }
 
 }  // namespace telltale::instrument

@@ -1,7 +1,6 @@
 // Counts pairs in bytes (abi::SchemeTable::tallies), in a cold function of the unit.
 #pragma once
 
-#include <array>
 #include <map>
 #include <utility>
 
@@ -28,9 +27,14 @@ class PairTallies {
   // The distance between a block and the next, in bytes.
   [[nodiscard]] std::uint64_t block_stride();
 
-  // void (block, value, operands ...), for kTallySites sites at most. Value and operands are i64,
-  // or i32 if `is_narrow`. finish() emits its body.
-  llvm::Function& function(bool is_signed, bool is_narrow);
+  struct Kind {
+    bool is_signed = false;
+    bool is_narrow = false;  // value and operands are i32, otherwise i64
+    bool is_short = false;   // for kTallySites / 2 sites at most, otherwise kTallySites
+    auto operator<=>(const Kind&) const = default;
+  };
+  // void (block, value, operands ...). finish() emits its body.
+  llvm::Function& function(const Kind& kind);
   // Is this such a function?
   static bool is_one(const llvm::Function& function);
 
@@ -40,17 +44,17 @@ class PairTallies {
  private:
   struct Counting {
     llvm::Function* function = nullptr;
-    llvm::Function* exact = nullptr;  // counts in the counters
+    llvm::Function* exact = nullptr;  // counts in the counters, where it may not use the tallies
   };
   void define_tables();
-  void define(const Counting& counting, bool is_signed, bool is_narrow);
+  void define(const Kind& kind, const Counting& counting);
   llvm::Function& flush_function();
   CounterTable& table();
 
   CounterTables& tables_;
   OperandPassing& operands_;
   PairComparisons& comparisons_;
-  std::array<Counting, 4> functions_{};
+  std::map<Kind, Counting> functions_;
   llvm::Function* flush_function_ = nullptr;
   llvm::GlobalVariable* guard_ = nullptr;  // with -fno-sample: are tallies in use?
   // By row and number of sites.

@@ -39,9 +39,9 @@ class Blocks {
   void set(uint32_t block, uint32_t bank, uint32_t site, uint8_t less, uint8_t greater,
            uint8_t observed) {
     const TallyBytes bytes = bytes_of(at(block, bank), site);
-    bytes.less = less;
-    bytes.greater = greater;
-    bytes.observed = observed;
+    bytes.less = static_cast<uint8_t>(-less);
+    bytes.greater = static_cast<uint8_t>(-greater);
+    bytes.observed = static_cast<uint8_t>(-observed);
   }
 
   Sums sums(uint32_t bank, uint32_t number, bool take = false) {

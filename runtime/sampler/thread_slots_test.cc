@@ -92,9 +92,9 @@ class ThreadTalliesTest : public testing::Test {
   }
   void set(uint32_t slot, uint32_t site, uint8_t less, uint8_t greater, uint8_t observed) {
     const TallyBytes bytes = bytes_of(tallies_of_slot(scheme_, slot), site);
-    bytes.less = less;
-    bytes.greater = greater;
-    bytes.observed = observed;
+    bytes.less = static_cast<uint8_t>(-less);
+    bytes.greater = static_cast<uint8_t>(-greater);
+    bytes.observed = static_cast<uint8_t>(-observed);
   }
   Row row(uint32_t number, bool take) { return count(scheme_, kAllSlots, 0, number, take); }
   TallyState& state(uint32_t slot) { return tally_state_of_slot(scheme_, slot); }
@@ -201,8 +201,8 @@ TEST(SharedCounters, HaveTalliesOfThreads) {
     return count(scheme, kAllSlots, bank, 0, take);
   };
   uint8_t* const second_bank = tallies_of_slot(scheme, 7) + kTallyBytes;
-  bytes_of(second_bank, 0).greater = 3;
-  bytes_of(second_bank, 0).observed = 255;
+  bytes_of(second_bank, 0).greater = static_cast<uint8_t>(-3);
+  bytes_of(second_bank, 0).observed = static_cast<uint8_t>(-255);
   counters.at(kPairCounters) = 10;
   EXPECT_EQ(row(0, true), (Row{0, 0, 0}));
   EXPECT_EQ(row(1, true), (Row{10, 252, 3}));

@@ -116,11 +116,19 @@ class Language(SamplerCase):
             self.assertGreater(len(lacking), 20)
             for release in RELEASES:
                 for words in (("-O0",), ("-O2",), ("-O2", "-pthread"), ("-O2", "-fno-sample-regions"), ("-O1", "-ftimestamp-last"),
-                              ("-O2", "-mgeneral-regs-only"), ("-O2", "-masm=intel"), ("-O2", "-fno-sample")):
+                              ("-O2", "-mgeneral-regs-only"), ("-O2", "-masm=intel"), ("-O2", "-march=x86-64-v3"), ("-O2", "-fno-sample"),
+                              ("-O2", "-fno-sample", "-pthread")):
                     with self.subTest(release=release, words=words, more=more):
                         program = build(self.path("q"), release, *words, *flags)
                         self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
                         self.assertEqual(resolved(self.report, program), expected)
+            without_avx2 = self.path("without_avx2.o")
+            subprocess.run(["gcc", "-c", PROGRAMS / "parts/without_avx2.c", "-o", without_avx2], check=True)
+            for words in (("-O2",), ("-O2", "-pthread"), ("-O2", "-fno-sample"), ("-O2", "-fno-sample", "-pthread")):
+                with self.subTest(words=words, more=more):
+                    program = build(self.path("q"), NEWEST, *words, *flags, without_avx2)
+                    self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
+                    self.assertEqual(resolved(self.report, program), expected)
 
     def test_what_a_child_compares_is_its_own(self):
         source = self.path("a.c")

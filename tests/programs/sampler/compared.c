@@ -8,6 +8,7 @@ extern unsigned no_mask;
 extern long long no_sum;
 
 static int numbers[] = {INT_MIN, -1, 0, 1, 7, INT_MAX};
+static long long distances[] = {LLONG_MIN, -1LL << 32, INT_MIN, -1, 0, 1, 1LL << 32, LLONG_MAX};
 static unsigned masks[] = {0, 1, INT_MAX, INT_MAX + 1U, UINT_MAX - 1, UINT_MAX};
 
 int main(void) {
@@ -16,6 +17,11 @@ int main(void) {
   short low = SHRT_MIN, middle = 3, high = SHRT_MAX;
   unsigned char empty = 0, full = UCHAR_MAX;
   long long far = LLONG_MIN, near = 5, away = LLONG_MAX;
+  long long lowest = LLONG_MIN, deep = -1LL << 32, under = INT_MIN, past = 1LL << 32, top = LLONG_MAX;
+  unsigned long long nothing = 0, unit = 1, word = UINT_MAX, longer = 1ULL << 32, middling = LLONG_MAX,
+                     sign = 1ULL << 63, nearly = ULLONG_MAX - 1, whole = ULLONG_MAX, odd = 0x123456789ULL,
+                     pattern = 0x8000000080000000ULL;
+  const int *first = numbers, *last = numbers + 5, *second = numbers + 1, *missing = 0;
   bool yes = true, no = false;
   /* More often than a byte counts. */
   for (int i = 0; i < 600; i++) {
@@ -25,6 +31,13 @@ int main(void) {
     unsigned char byte = (unsigned char)mask;
     long long sum = (long long)number * mask;
     bool is_odd = mask & 1;
+    long long distance = distances[i % 8];
+    unsigned long long huge = (unsigned long long)distance;
+    const int *place = is_odd ? numbers + i % 6 : missing;
+    far += distance == lowest || distance > deep || distance < under || distance == past || distance == top;
+    odd += huge == nothing || huge > unit || huge < word || huge == longer || huge > middling || huge == sign ||
+           huge == nearly || huge == whole || huge > pattern;
+    near += place == first || place == last || place == second;
     above += number == least || narrow == low || sum == far || (is_odd ? yes : no) || byte == full;
     seven += number > below && mask > half && mask < all && sum < away && sum > near;
     eight += mask >= more || mask == zero || mask == one || number == most || number > none;

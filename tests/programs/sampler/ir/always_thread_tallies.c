@@ -25,7 +25,7 @@ void assign(int value) { target = value; }
 // CHECK: [[NESTED:%.*]] = icmp ne i32 [[BEFORE]], 0
 // CHECK: br i1 [[NESTED]],
 // CHECK: call preserve_mostcc void @telltale.sampler.exact(ptr
-// CHECK-COUNT-3: psubb
+// CHECK: call i32 asm sideeffect "vmovd
 // CHECK: call preserve_mostcc void @telltale.sampler.add_up(
 // CHECK: call void asm sideeffect "movb $$0, $0", {{.*}} [[GUARD]])
 // CHECK-NEXT: ret void

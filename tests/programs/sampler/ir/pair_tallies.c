@@ -19,10 +19,11 @@ int advance(int from) {
 // A copy that runs rarely loads the operands again for the next observation: its frame stays small.
 // CHECK-NEXT: call void asm sideeffect "", "~{memory}"()
 // CHECK-LABEL: define internal preserve_mostcc void @telltale.sampler.tally(
-// CHECK: icmp slt <16 x i32>
-// CHECK: psubb
-// CHECK: icmp sgt <16 x i32>
-// CHECK-COUNT-2: psubb
+// CHECK: [[HAS:%.*]] = load i8, ptr @telltale_sampler_has_avx2_v1
+// CHECK: [[LACKS:%.*]] = icmp eq i8 [[HAS]], 0
+// CHECK: br i1 [[LACKS]],
+// CHECK: call preserve_mostcc void @telltale.sampler.exact(ptr
+// CHECK: call i32 asm sideeffect "vmovd {{.*}}vpcmpgtd {{.*}}vpaddb 0($1), {{.*}}vpaddb 16($1), {{.*}}vpaddb 32($1),
 // CHECK: call preserve_mostcc void @telltale.sampler.add_up(
 // CHECK-LABEL: define internal preserve_mostcc void @telltale.sampler.add_up(
 // CHECK: call void @telltale_sampler_add_up_v3(ptr %0, ptr @telltale.sampler.tallies, ptr @telltale.sampler.blocks, ptr @telltale.sampler.scalar-pairs.counters, i32 3, i32 1, ptr null, i32 0)
