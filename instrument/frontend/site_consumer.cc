@@ -121,7 +121,10 @@ class SiteConsumer : public clang::ASTConsumer {
     // All functions, before marks are inserted: instantiations of a template share statements.
     for (const clang::FunctionDecl* const function : state_->deferred) add_dataflow(*function);
     // Instrumenting a function may append lambdas.
-    for (std::size_t i = 0; i < state_->deferred.size(); ++i) instrument(*state_->deferred[i]);
+    for (std::size_t i = 0; i < state_->deferred.size(); ++i) {
+      add_specializations(*state_->deferred[i]);
+      instrument(*state_->deferred[i]);
+    }
     add_constant_sites(*state_);
     if (dataflow_) current_unit().dataflow = dataflow_->text(state_->globals);
     if (is_precompiled(compiler_)) {
@@ -169,12 +172,23 @@ class SiteConsumer : public clang::ASTConsumer {
   void add_lambdas(const clang::ASTContext& context) {
     for (std::size_t i = 0; i < context.getTypes().size(); ++i) {
       const auto* const record = context.getTypes()[i]->getAsCXXRecordDecl();
-      if (record == nullptr || !record->isLambda() || record->isGenericLambda() ||
-          record->isDependentContext() || record->getParentFunctionOrMethod() != nullptr)
+      if (record == nullptr || !record->isLambda() || record->isDependentContext() ||
+          record->getParentFunctionOrMethod() != nullptr)
         continue;
       if (clang::CXXMethodDecl* const body = record->getLambdaCallOperator(); body != nullptr)
         state_->deferred.push_back(body);
     }
+  }
+
+  // Adds the instances of a generic lambda's body. Since clang 22, the frontend reports none that
+  // is first instantiated in an unevaluated operand, for its return type: those of most lambdas
+  // that are given to the standard library.
+  void add_specializations(const clang::FunctionDecl& function) {
+    const auto* const method = llvm::dyn_cast<clang::CXXMethodDecl>(&function);
+    const clang::FunctionTemplateDecl* const body = function.getDescribedFunctionTemplate();
+    if (method == nullptr || body == nullptr || !method->getParent()->isLambda()) return;
+    for (clang::FunctionDecl* const made : body->specializations())
+      state_->deferred.push_back(made);
   }
 
   // Does clang emit the function even if nothing uses it? ASTContext::DeclMustBeEmitted() is no

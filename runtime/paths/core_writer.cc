@@ -6,6 +6,7 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/procfs.h>
+#include <sys/stat.h>
 
 #include "mappings.h"
 #include "system.h"
@@ -384,6 +385,12 @@ bool temporary_name(const char* path, char* name, size_t bytes) {
   return true;
 }
 
+bool is_missing_or_regular(const char* path) {
+  struct stat facts = {};
+  return ::syscall(SYS_newfstatat, AT_FDCWD, path, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
+         S_ISREG(facts.st_mode);
+}
+
 }  // namespace
 
 bool prepare_core_writer() {
@@ -394,8 +401,21 @@ bool prepare_core_writer() {
   return true;
 }
 
+const char* why_not_writable(const char* path) {
+  if (!is_missing_or_regular(path)) return "it is no regular file";
+  static char folder[kPathBytes];
+  const char* const slash = ::strrchr(path, '/');
+  if (slash == nullptr || slash == path) return nullptr;
+  ::memcpy(folder, path, static_cast<size_t>(slash - path));
+  return ::syscall(SYS_faccessat, AT_FDCWD, folder, W_OK | X_OK) == 0
+             ? nullptr
+             : "files cannot be created in its folder";
+}
+
 bool write_core(const char* path, int signal, const siginfo_t& info, const ucontext_t& context) {
   char* const temporary = work->temporary_name;
+  // rename() would replace a device, such as /dev/null, a pipe or a link.
+  if (!is_missing_or_regular(path)) return false;
   if (!temporary_name(path, temporary, sizeof(work->temporary_name))) return false;
   // Stacks may hold secrets: only the user reads them, as in core files of the kernel.
   const File file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
@@ -414,11 +434,10 @@ bool write_core(const char* path, int signal, const siginfo_t& info, const ucont
   find_segments();
   const bool written = put_all(file, signal, info);
   release_threads();
-  if (!written) {
-    ::syscall(SYS_unlinkat, AT_FDCWD, temporary, 0);
-    return false;
-  }
-  return ::syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, 0U) == 0;
+  if (written && ::syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, 0U) == 0)
+    return true;
+  ::syscall(SYS_unlinkat, AT_FDCWD, temporary, 0);
+  return false;
 }
 
 }  // namespace telltale::paths

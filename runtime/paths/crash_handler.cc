@@ -29,7 +29,6 @@ constexpr int kSignals[] = {SIGABRT, SIGBUS, SIGFPE,  SIGILL,  SIGQUIT,
                             SIGSEGV, SIGSYS, SIGTRAP, SIGXCPU, SIGXFSZ};
 // Not blocked in the handler: a fault in it ends the process.
 constexpr int kFaults[] = {SIGBUS, SIGFPE, SIGILL, SIGSEGV, SIGTRAP};
-constexpr size_t kPathBytes = 4096;
 constexpr int kMostWaitMs = 900;
 
 struct sigaction before[signals::kSignalLimit];
@@ -185,11 +184,24 @@ const char* chosen_name() {
   return wanted && &telltale_spooled_paths_v1 != nullptr ? telltale_spooled_paths_v1() : nullptr;
 }
 
+// Whoever sets the variable shall not wait for a file in vain.
+void warn_if_not_writable() {
+  static char path[kPathBytes];
+  const char* const why = expand(path) ? why_not_writable(path) : "its name is too long";
+  if (why == nullptr) return;
+  const char* const parts[] = {"telltale: TELLTALE_PATHS: no file will be written to ", path, ": ",
+                               why, "\n"};
+  for (const char* const part : parts) {
+    if (::write(STDERR_FILENO, part, ::strlen(part)) < 0) return;
+  }
+}
+
 // Before the program's own constructors, which may crash.
 __attribute__((constructor(101))) void begin() {
 #if defined(__x86_64__)
   const char* const name = chosen_name();
   if (name == nullptr || *name == 0 || !take_pattern(name) || !prepare_core_writer()) return;
+  warn_if_not_writable();
   prepare_signal_stacks();
   give_signal_stack();
   watch_signals();

@@ -3,6 +3,7 @@ import csv
 import http.server
 import io
 import json
+import os
 import platform
 import re
 import signal
@@ -285,6 +286,24 @@ class CrashPaths(SamplerCase):
         for pattern in (str(self.folder / "missing/paths"), "", "x" * 5000):
             with self.subTest(pattern[:20]):
                 self.assertEqual(run(self.program, "fault", env={"TELLTALE_PATHS": pattern}, cwd=self.folder).returncode, -signal.SIGSEGV)
+
+    def test_nothing_but_a_regular_file_is_replaced(self):
+        os.mkfifo(self.path("pipe"))
+        self.path("folder").mkdir()
+        self.path("link").symlink_to("/dev/null")
+        before = sorted(self.folder.iterdir())
+        for name, why in (("pipe", "it is no regular file"), ("folder", "it is no regular file"), ("link", "it is no regular file"),
+                          ("missing/paths", "files cannot be created in its folder")):
+            with self.subTest(name):
+                done = run(self.program, "fault", env={"TELLTALE_PATHS": name}, cwd=self.folder)
+                self.assertEqual((done.returncode, done.stderr), (-signal.SIGSEGV,
+                                 f"telltale: TELLTALE_PATHS: no file will be written to {self.path(name)}: {why}\n"))
+                self.assertEqual(sorted(self.folder.iterdir()), before)
+        self.assertTrue(self.path("pipe").is_fifo() and self.path("link").is_symlink())
+        # Older files are replaced without a word.
+        self.path("old").write_text("old")
+        self.assertEqual(run(self.program, "fault", env={"TELLTALE_PATHS": "old"}, cwd=self.folder).stderr, "")
+        self.assertEqual(self.path("old").read_bytes()[:4], b"\x7fELF")
 
     def test_ignored_signals_stay_ignored(self):
         done = run("sh", "-c", f"trap '' QUIT; {self.program} kill", env={"TELLTALE_PATHS": str(self.file)})

@@ -34,6 +34,20 @@ class Places(SamplerCase):
                         self.assertGreater(entered, 100)
                         self.assertEqual(returned, entered - NOT_LOOKED_AT[name])
 
+    def test_generic_lambdas_are_looked_at_wherever_they_are_instantiated(self):
+        source = self.path("lambdas.cc")
+        source.write_text(program_text("sampler/cases/generic_lambdas.cc"))
+        for release in RELEASES:
+            for words in (("-O0",), ("-O2", "-fno-sample"), ("-O2", "-fsampler-adaptive")):
+                with self.subTest(release=release, words=words):
+                    program = build(self.path("p"), release, "-std=c++20", *words, "-fsampler-scheme=branches,function-entries", source, cxx=True)
+                    self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1").returncode, 0)
+                    rows = [line.split("\t") for line in resolved(self.report, program)]
+                    taken = {tuple(row[4:]) for row in rows if row[0] == "branches" and row[-2:] != ["0", "0"]}
+                    self.assertEqual(taken, {(f"{name} > {n}", "1", "0") for name, n in (("x", "1"), ("x", "2"), ("x", "3"), ("y", "4"))})
+                    entered = [row[3] for row in rows if row[0] == "function-entries" and row[-1] == "1"]
+                    self.assertEqual(sum("operator()" in name for name in entered), 5)
+
     def test_declarations_in_heads_are_covered_if_an_expression_initialises_them(self):
         source = self.path("heads.cc")
         source.write_text(program_text("sampler/cases/heads.cc"))
