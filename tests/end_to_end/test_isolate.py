@@ -257,7 +257,13 @@ class IsolateTest(StudyCase):
         self.assertIn("known predictor moved", line)
         done = telltale("isolate", study, "--build", new, "--gate", self.studies[1])
         self.assertEqual((done.returncode, done.stderr), (0, ""), "no line moved")
-        self.assertEqual(telltale("isolate", study, "--gate", "no-such-build").returncode, 2)
+        # A comparison with no runs would find nothing new.
+        for words in (("--gate", "no-such-build"), ("--build", "no-such-build"), ("--build", old, "--gate", old[:12])):
+            with self.subTest(words):
+                done = telltale("isolate", study, *words)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(f"the builds are {', '.join(sorted((old, new)))}", done.stderr)
+        self.assertIn("--application is for stores", telltale("isolate", study, "--application", "stock").stderr)
 
     def test_timestamps_order_equal_scores(self):
         """The consequence comes first in the source, and later in time."""

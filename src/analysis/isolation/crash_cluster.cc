@@ -60,20 +60,40 @@ bool is_outside(const StackFrame& frame) {
          });
 }
 
+// Is the function's name an address in the program or library?
+bool is_nameless(const StackFrame& frame) {
+  return frame.function.empty() || frame.function.find("+0x") != std::string::npos;
+}
+
+// How many frames are left without those of libraries, and without what calls them: _start, which
+// has no name in a stripped program.
+size_t count_inside(std::span<const StackFrame> stack) {
+  const auto is_start = [&](size_t frame) {
+    return is_nameless(stack[frame]) && frame > 0 && is_outside(stack[frame - 1]) &&
+           !std::ranges::all_of(stack.first(frame), is_outside);
+  };
+  size_t end = stack.size();
+  while (end != 0 && (is_outside(stack[end - 1]) || (end == stack.size() && is_start(end - 1))))
+    --end;
+  return end;
+}
+
 }  // namespace
 
 std::string normalise_stack(std::span<const StackFrame> stack) {
   // Below main and the first function of a thread are frames of libraries, too.
   size_t begin = 0;
-  size_t end = stack.size();
-  while (end != 0 && is_outside(stack[end - 1])) --end;
+  size_t end = count_inside(stack);
   while (begin < end && is_outside(stack[begin])) ++begin;
-  if (begin == end) {
+  const bool has_program = begin != end;
+  if (!has_program) {
     begin = 0;
     end = stack.size();
   }
   std::vector<std::string_view> names;
   for (size_t i = begin; i < end && names.size() < kFrames; ++i) {
+    // An address in the system's library is not the same on other machines.
+    if (has_program && is_nameless(stack[i]) && is_system_library(stack[i].module)) continue;
     const std::string& function = stack[i].function;
     const std::string_view name = function.empty() ? "?" : without_copy(function);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);

@@ -46,6 +46,20 @@ TEST(NormalisedStack, BeginsBelowWhatReportsTheFault) {
   EXPECT_EQ(normalise_stack(sorting), "compare < qsort < main");
 }
 
+// Without symbols of the program, as in a store.
+TEST(NormalisedStack, LeavesOutAddressesInTheSystemsLibraries) {
+  const std::string libc = "/lib/x86_64-linux-gnu/libc.so.6";
+  const std::vector<StackFrame> stack = {
+      frame("stock+0x509c", "/usr/bin/stock"), frame("libc.so.6+0x2724a", libc),
+      frame("__libc_start_main", libc), frame("stock+0x10e1", "/usr/bin/stock")};
+  EXPECT_EQ(normalise_stack(stack), "stock+0x509c");
+  const std::vector<StackFrame> sorting = {frame("compare"), frame("libc.so.6+0x3f1", libc),
+                                           frame("qsort", libc), frame("main")};
+  EXPECT_EQ(normalise_stack(sorting), "compare < qsort < main");
+  const std::vector<StackFrame> aborting = {frame("abort", libc), frame("stock+0x17")};
+  EXPECT_EQ(normalise_stack(aborting), "stock+0x17");
+}
+
 TEST(NormalisedStack, OfLibrariesAloneIsTheInnermostFrames) {
   const std::vector<StackFrame> stack = {frame("raise", "/lib/libc.so.6"),
                                          frame("abort", "/lib/libc.so.6")};

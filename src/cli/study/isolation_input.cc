@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <utility>
 
+#include "base/joined.h"
 #include "base/sort_rows.h"
 #include "import/study.h"
 #include "import/study_stacks.h"
@@ -61,12 +63,8 @@ using Crashes = std::map<size_t, isolation::Crash>;
 struct StudyFacts {
   Crashes crashes;
   std::vector<BuildSites> sites;
+  std::set<std::string> builds;  // of all their runs
 };
-
-bool is_chosen(const std::string& build, const IsolationSources& sources) {
-  return build.starts_with(sources.build) &&
-         (sources.other_than.empty() || !build.starts_with(sources.other_than));
-}
 
 // The site tables of a study, without those of builds whose runs are left out.
 Result<void> find_build_sites(const std::string& folder, const std::vector<StudyRun>& runs,
@@ -118,6 +116,7 @@ Result<void> add_study(const std::string& folder, const IsolationSources& source
   const auto stacks = read_study_stacks(folder, input.problems);
   if (!stacks) return std::unexpected(stacks.error());
   for (const StudyRun& run : *runs) {
+    facts.builds.insert(run.build);
     if (!is_chosen(run.build, sources)) continue;
     BuildRun& build = input.builds.try_emplace(run.build, run.command).first->second;
     if (build.paths.empty()) build.paths = paths_of(folder, run.number);
@@ -241,11 +240,31 @@ Result<void> keep_cluster(const std::string& id, IsolationInput& input) {
 
 }  // namespace
 
+bool is_chosen(const std::string& build, const IsolationSources& sources) {
+  return build.starts_with(sources.build) &&
+         (sources.other_than.empty() || !build.starts_with(sources.other_than));
+}
+
+Result<void> check_choice(const std::set<std::string>& builds, const IsolationSources& sources) {
+  if (builds.empty() || std::ranges::any_of(builds, [&](const std::string& build) {
+        return is_chosen(build, sources);
+      }))
+    return {};
+  const std::string chosen =
+      sources.build.empty() ? "every run is of a build whose id begins with " + sources.other_than
+      : sources.other_than.empty()
+          ? "no run is of a build whose id begins with " + sources.build
+          : fmt::format("no run is of a build whose id begins with {}, but not with {}",
+                        sources.build, sources.other_than);
+  return usage_error(fmt::format("{}: the builds are {}", chosen, joined(builds, ", ")));
+}
+
 Result<IsolationInput> find_isolation_input(const IsolationSources& sources) {
   if (sources.inputs.empty() && sources.failed.empty() && sources.passed.empty()) {
     return usage_error(
         "isolate reads a study, a list of runs, or the reports of --failed and --passed");
   }
+  if (!sources.application.empty()) return usage_error("--application is for stores");
   IsolationInput input;
   for (const std::string& program : sources.programs) {
     if (auto added = add_sites(program, sources, input, false); !added)
@@ -256,6 +275,8 @@ Result<IsolationInput> find_isolation_input(const IsolationSources& sources) {
     if (auto added = add_input(path, sources, input, facts); !added)
       return std::unexpected(added.error());
   }
+  if (auto checked = check_choice(facts.builds, sources); !checked)
+    return std::unexpected(checked.error());
   if (auto added = add_build_sites(std::move(facts.sites), sources, input); !added)
     return std::unexpected(added.error());
   for (const bool failed : {true, false}) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,13 @@ struct IsolationSources {
   InputLimits limits;
 };
 
+// Are runs of this build wanted?
+bool is_chosen(const std::string& build, const IsolationSources& sources);
+
+// A usage error if there are builds, and none of them is chosen: an answer about no runs would hide
+// a wrong id.
+Result<void> check_choice(const std::set<std::string>& builds, const IsolationSources& sources);
+
 // How programs of a build are found.
 struct BuildRun {
   std::string command;  // of the build's first run, in a shell's words
@@ -51,7 +59,8 @@ struct IsolationInput {
 };
 
 // Programs without sites are not an error: they may name the functions of recordings. Errors:
-// usage, if there is nothing to read or no such cluster; io; bad_magic, for a file of another kind.
+// usage, if there is nothing to read, or no such build or cluster; io; bad_magic, for a file of
+// another kind.
 Result<IsolationInput> find_isolation_input(const IsolationSources& sources);
 
 }  // namespace telltale::cli

@@ -51,10 +51,12 @@ Result<std::vector<RunFile>> choose_files(const StoreFolder& store,
     return usage_error(fmt::format("{} has reports of {}: choose one with --application",
                                    store.path(), joined(applications, ", ")));
   if (chosen.empty() && !applications.empty()) chosen = *applications.begin();
-  std::erase_if(files, [&](const RunFile& file) {
-    return file.application != chosen || !file.build.starts_with(sources.build) ||
-           (!sources.other_than.empty() && file.build.starts_with(sources.other_than));
-  });
+  std::erase_if(files, [&](const RunFile& file) { return file.application != chosen; });
+  std::set<std::string> builds;
+  for (const RunFile& file : files) builds.insert(file.build);
+  if (auto checked = check_choice(builds, sources); !checked)
+    return std::unexpected(checked.error());
+  std::erase_if(files, [&](const RunFile& file) { return !is_chosen(file.build, sources); });
   return files;
 }
 
