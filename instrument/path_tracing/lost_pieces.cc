@@ -63,7 +63,7 @@ class Ways {
   }
 
   // Adds to `lost` the pieces from which `to` can be reached through the set, without the first.
-  // `to` is not in the set, or is `kNoPiece`.
+  // `to` is the first, is not in the set, or is `kNoPiece`.
   void add_leading(std::uint64_t to, LostPieces::Numbers& lost) const {
     llvm::SmallVector<std::size_t, 16> pending;
     llvm::SmallVector<bool, 64> leads(pieces_.size());
@@ -93,6 +93,20 @@ bool is_in_loop(std::uint64_t piece, const Reached& through) {
   });
 }
 
+// Whether the piece is in a loop of these pieces of which another one has lost its marker. Then no
+// copy of the code is left that repeats: what is left is the part of an iteration that leaves the
+// loop in another way, and a loop that ran to its end was removed.
+bool is_in_broken_loop(std::uint64_t piece, const Reached& loops,
+                       llvm::function_ref<bool(std::uint64_t)> has_lost_marker) {
+  const auto is_one = [&](std::uint64_t next) { return llvm::is_contained(loops, next); };
+  return llvm::any_of(reach(piece, kNoPiece, is_one), [&](std::uint64_t other) {
+    return has_lost_marker(other) &&
+           llvm::any_of(reach(other, kNoPiece, is_one), [&](std::uint64_t last) {
+             return llvm::is_contained(pieces()[last].next, piece);
+           });
+  });
+}
+
 }  // namespace
 
 void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> after,
@@ -100,15 +114,19 @@ void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> a
   const llvm::ArrayRef<std::uint64_t> next = pieces()[from].next;
   const auto has_lost_marker = [&](std::uint64_t number) { return !has_marker(number); };
   const auto follows = [&](std::uint64_t to) { return llvm::is_contained(next, to); };
-  if (llvm::any_of(after, follows)) {
-    const Ways unmarked(reach(from, kNoPiece, has_lost_marker));
-    for (const std::uint64_t to : after)
-      if (follows(to)) unmarked.add_leading(to, lost);
-  }
-  if (llvm::all_of(after, follows)) return;
   const Reached loops = reach(from, kNoPiece, [&](std::uint64_t number) {
     return is_removable_from_loop(pieces()[number]);
   });
+  if (llvm::any_of(after, follows)) {
+    const auto is_gone = [&](std::uint64_t number) {
+      return has_lost_marker(number) || (llvm::is_contained(loops, number) &&
+                                         is_in_broken_loop(number, loops, has_lost_marker));
+    };
+    const Ways gone(reach(from, kNoPiece, is_gone));
+    for (const std::uint64_t to : after)
+      if (follows(to)) gone.add_leading(to, lost);
+  }
+  if (llvm::all_of(after, follows)) return;
   const auto is_removed = [&](std::uint64_t number) {
     return is_removable(pieces()[number]) || has_lost_marker(number) ||
            (llvm::is_contained(loops, number) && is_in_loop(number, loops));
@@ -119,7 +137,13 @@ void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> a
     // Only short ways: what is far away was not lost with one branch.
     constexpr unsigned kMostPieces = 4;
     std::size_t steps = 256;
-    is_between(from, to, kMostPieces, steps, lost);
+    Numbers between;
+    is_between(from, to, kMostPieces, steps, between);
+    for (const std::uint64_t number : between) {
+      lost.insert(number);
+      // It may have run again and again, as a call that resumes a coroutine.
+      Ways(reach(number, kNoPiece, is_removed)).add_leading(number, lost);
+    }
     if (removed.contain(to)) {
       Ways(reach(from, to, is_removed)).add_leading(to, lost);
     } else {

@@ -4,6 +4,7 @@
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/DepthFirstIterator.h>
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallPtrSet.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -79,7 +80,11 @@ class Collector {
       is_optimised_ = is_optimised_ || pieces()[piece->first].is_optimised;
       for_each_call_around(*piece, [&](const CallPlace& place, const llvm::DILocation* at) {
         inlined_[place] = at;
-        places_left_.insert(place_of_call(nullptr, *at, at->getInlinedAt()));
+        const CallPlace of_all = place_of_call(nullptr, *at, at->getInlinedAt());
+        places_left_.insert(of_all);
+        InlinedAt& all = inlined_at_[of_all];
+        all.callees.insert(std::get<0>(place));
+        all.blocks.insert(instruction.getParent());
       });
     }
   }
@@ -124,29 +129,35 @@ class Collector {
     std::vector<const llvm::DISubprogram*> gone;
     std::vector<PieceHere> pending = lost_pieces(block);
     llvm::DenseSet<PieceHere> seen(pending.begin(), pending.end());
+    // Another copy of what was inlined at the piece's call is left.
+    const auto add_ways = [&](const PieceHere& piece) {
+      for (const auto& [callee, call] : inlined_calls(piece)) {
+        const auto ways = lost_.ways_without_effects(callee);
+        for (const std::uint64_t number : ways)
+          if (seen.insert({number, call}).second) pending.emplace_back(number, call);
+        if (ways.empty() && has_few_pieces(callee) && !llvm::is_contained(gone, callee))
+          gone.push_back(callee);
+      }
+    };
+    const llvm::ArrayRef<PieceHere> here = pieces_in(block);
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      note_call_by_pointer(here[i]);
+      const bool follows = inlined_follows(here[i], block, here.drop_front(i + 1));
+      if (pieces()[here[i].first].called_by_pointer != nullptr && !follows) add_ways(here[i]);
+      if (inlined_call(here[i]) == nullptr || !follows) add_lost_callee(here[i], block, gone);
+      // These have no marker, so that the optimiser may have removed them together with a call.
+      for (const std::uint64_t number : pieces_before(here[i], block)) {
+        const PieceHere earlier(number, here[i].second);
+        note_call_by_pointer(earlier);
+        if (!is_inlined_before(earlier, block)) add_ways(earlier);
+      }
+    }
     for (std::size_t i = 0; i < pending.size(); ++i) {
       const PieceHere piece = pending[i];
       add_lines(piece, lost);
       note_call_by_pointer(piece);
-      const llvm::DILocation* const call = inlined_call(piece);
-      if (call == nullptr) {
-        add_lost_callee(piece, block, gone);
-        continue;
-      }
-      // Another copy of what was inlined at the call is left.
-      const llvm::DISubprogram* const callee = pieces()[piece.first].callee;
-      const auto ways = lost_.ways_without_effects(callee);
-      for (const std::uint64_t number : ways)
-        if (seen.insert({number, call}).second) pending.emplace_back(number, call);
-      if (ways.empty() && has_few_pieces(callee) && !llvm::is_contained(gone, callee))
-        gone.push_back(callee);
-    }
-    const llvm::ArrayRef<PieceHere> here = pieces_in(block);
-    for (std::size_t i = 0; i < here.size(); ++i) {
-      note_call_by_pointer(here[i]);
-      if (inlined_call(here[i]) == nullptr ||
-          !inlined_follows(here[i], block, here.drop_front(i + 1)))
-        add_lost_callee(here[i], block, gone);
+      add_ways(piece);
+      if (inlined_calls(piece).empty()) add_lost_callee(piece, block, gone);
     }
     llvm::Instruction& last = *block.getTerminator();
     if (!lost.empty()) last.setMetadata(kLinesLost, list_of(lost));
@@ -237,15 +248,45 @@ class Collector {
                : inlined_.lookup(place_of_call(piece.callee, *piece.call_place, here.second));
   }
 
+  // The functions that were inlined at the call at the end of this piece, also by a pointer, and
+  // left a piece there; and their calls.
+  using Inlined = std::pair<const llvm::DISubprogram*, const llvm::DILocation*>;
+  [[nodiscard]] llvm::SmallVector<Inlined, 1> inlined_calls(const PieceHere& here) const {
+    if (const llvm::DILocation* const call = inlined_call(here); call != nullptr)
+      return {{pieces()[here.first].callee, call}};
+    llvm::SmallVector<Inlined, 1> calls;
+    const Piece& piece = pieces()[here.first];
+    if (piece.called_by_pointer == nullptr || piece.call_place == nullptr) return calls;
+    const auto found = inlined_at_.find(place_of_call(nullptr, *piece.call_place, here.second));
+    if (found == inlined_at_.end()) return calls;
+    for (const llvm::DISubprogram* const callee : found->second.callees)
+      calls.emplace_back(callee,
+                         inlined_.lookup(place_of_call(callee, *piece.call_place, here.second)));
+    return calls;
+  }
+
+  // Whether the block runs only after a piece that was inlined at the call at the end of this one.
+  [[nodiscard]] bool is_inlined_before(const PieceHere& here, const llvm::BasicBlock& block) const {
+    const Piece& piece = pieces()[here.first];
+    if (piece.call_place == nullptr) return false;
+    const auto found = inlined_at_.find(place_of_call(nullptr, *piece.call_place, here.second));
+    return found != inlined_at_.end() &&
+           llvm::any_of(found->second.blocks, [&](const llvm::BasicBlock* has) {
+             return dominators_.dominates(has, &block);
+           });
+  }
+
   // Whether such a piece is on each way from this one, before the function that calls goes on.
   // `rest`: the pieces that follow in the block.
   [[nodiscard]] bool inlined_follows(const PieceHere& here, const llvm::BasicBlock& block,
                                      llvm::ArrayRef<PieceHere> rest) const {
     const Piece& piece = pieces()[here.first];
+    if (piece.call_place == nullptr) return false;
     const CallPlace place = place_of_call(piece.callee, *piece.call_place, here.second);
     const auto is_inlined = [&](const PieceHere& next) {
       bool is_at_call = false;
-      for_each_call_around(next, [&](const CallPlace& at, const llvm::DILocation*) {
+      for_each_call_around(next, [&](CallPlace at, const llvm::DILocation*) {
+        if (piece.callee == nullptr) std::get<0>(at) = nullptr;
         is_at_call = is_at_call || at == place;
       });
       return is_at_call;
@@ -382,7 +423,12 @@ class Collector {
   llvm::DenseMap<const llvm::DISubprogram*, llvm::SmallVector<const llvm::BasicBlock*, 1>> calling_;
   // Calls at which functions were inlined that left a marker.
   llvm::DenseMap<CallPlace, const llvm::DILocation*> inlined_;
-  llvm::DenseSet<CallPlace> places_left_;  // those and other calls, without the callee
+  struct InlinedAt {
+    llvm::SmallSetVector<const llvm::DISubprogram*, 1> callees;
+    llvm::SmallSetVector<const llvm::BasicBlock*, 2> blocks;  // with such markers
+  };
+  llvm::DenseMap<CallPlace, InlinedAt> inlined_at_;  // by those calls, without the callee
+  llvm::DenseSet<CallPlace> places_left_;            // those and other calls, without the callee
   llvm::DenseMap<const llvm::BasicBlock*, std::vector<PieceHere>> pieces_of_;  // in their order
   LostPieces lost_;
   llvm::DominatorTree dominators_;

@@ -142,14 +142,50 @@ class ProgramBlocks(SamplerCase):
 
     def test_lines_of_odd_programs(self):
         """Certain answers at all levels, with and without the Sampler's schemes, are those without optimisation and with all flags."""
-        for source, release in itertools.product((CASES / "odd_flow.c", CASES / "odd_objects.cc", CASES / "odd_coroutines.cc"), RELEASES):
+        sources = [CASES / name for name in ("odd_flow.c", "odd_objects.cc", "odd_coroutines.cc", "unswitched_loops.c")]
+        for source, release in itertools.product(sources, RELEASES):
             exact, _ = self.lines_at_exit(release, "--trace=bb.schema", "-csi-opt=0", source=source, with_headers=True)
-            self.assertGreater(len(exact), 40)
-            for level, words in itertools.product(("-O0", "-O1", "-O2", "-Os"), ((), ("-fsampler-scheme=branches,returns,scalar-pairs",))):
+            self.assertGreater(len(exact), 30)
+            for level, words in itertools.product(("-O0", "-O1", "-O2", "-O3", "-Os"), ((), ("-fsampler-scheme=branches,returns,scalar-pairs",))):
                 with self.subTest(source=source.name, release=release, level=level, words=words):
                     lines, _ = self.lines_at_exit(release, "--trace=bb.schema", level, *words, source=source, with_headers=True)
                     self.assertEqual({line: ran for line, ran in lines.items() if ran != exact.get(line, ran)}, {})
-                    self.assertGreater(len(lines.keys() & exact.keys()), 0.6 * len(exact))
+                    self.assertGreater(len(lines.keys() & exact.keys()), 0.4 * len(exact))
+
+    def test_exports_of_lines_say_what_the_table_says(self):
+        """No line did not run if it may have run in a function of the source."""
+        source = CASES / "small_and_gone.cc"
+        for release, level in itertools.product(RELEASES, ("-O1", "-O2", "-O3", "-Os")):
+            with self.subTest(release=release, level=level):
+                program = build(self.path("program"), release, "-silent", level, "--trace=bb.schema", source, cxx=True)
+                file = self.path("paths")
+                file.unlink(missing_ok=True)
+                self.assertEqual(run(program, env={"TELLTALE_PATHS": str(file), "TELLTALE_PATHS_AT_EXIT": "1"}).returncode, 0)
+                document = json.loads(run(TELLTALE, "coverage", file, "--program", program, "--json").stdout)
+                possible = {line["line"] for function in document["functions"] for line in function["source_lines"] if line["ran"] != "no"}
+                tracefile = run(TELLTALE, "coverage", file, "--program", program, "--to", "lcov").stdout
+                not_run = {int(found[1]) for found in re.finditer(r"^DA:(\d+),0$", tracefile, re.M)}
+                text = run(TELLTALE, "coverage", file, "--program", program, "--lines").stdout
+                without_a_mark = {int(found[1]) for found in re.finditer(r"^- +(\d+) ", text, re.M)}
+                self.assertEqual((not_run & possible, without_a_mark & possible), (set(), set()))
+                self.assertEqual(not_run, without_a_mark)
+
+    def test_places_of_blocks_are_the_lines_that_ran(self):
+        """Also where nothing was inlined: those that the text shows."""
+        source = CASES / "hoisted.c"
+        text = source.read_text().splitlines()
+        for release in RELEASES:
+            with self.subTest(release=release):
+                program = self.build("pt.schema", "-O2", "-g", release=release, source=source)
+                core = crash(self.path("core"), program)
+                document = json.loads(run(TELLTALE, "paths", core, "--program", program, "--json").stdout)
+                frame = next(frame for frame in document["threads"][0]["frames"] if frame["function"] == "repeat")
+                blocks = [block for path in (*frame["paths"], frame["partial"]) for block in path["blocks"]]
+                ran = {place["line"] for block in blocks for place in block.get("places", [{"line": line} for line in block["lines"]])}
+                for number, line in enumerate(text, 1):
+                    if "int sum = 0" in line or "out = i;" in line or "abort();" in line:
+                        self.assertIn(number, ran)
+                self.assertNotIn(next(number for number, line in enumerate(text, 1) if "return sum" in line), ran)
 
     def check_marked_lines(self, source, *words, schemas=("pt.schema", "bb.schema", "cc.schema"), least=0.8, all_have_answers=False):
         """Lines with the comment "ran" or "not" have no other certain answer; `least`: share of certain answers with flags of blocks
@@ -208,7 +244,8 @@ class ProgramBlocks(SamplerCase):
         self.check_marked_lines(CASES / "after_a_throw.cc", "-csi-opt=0", schemas=("cc.schema",))
 
     def test_lines_of_coroutines(self):
-        self.check_marked_lines(CASES / "coroutine_body.cc", "-std=c++20", schemas=("pt.schema", "bb.schema"), least=0.8)
+        for name in ("coroutine_body.cc", "resumed_twice.cc"):
+            self.check_marked_lines(CASES / name, "-std=c++20", schemas=("pt.schema", "bb.schema"), least=0.8)
 
     def test_lines_of_copies_of_a_function(self):
         source = CASES / "copies.c"

@@ -248,9 +248,11 @@ void add_unseen(const csi::UnitRecord::Lines& function, Ran ran, SourceFunction&
   for (const uint32_t line : function.lines) source.lines.try_emplace(line, Ran::no);
 }
 
-// Appends the functions of which only inlined copies are left, or nothing.
+// Appends the functions of which only inlined copies are left, or nothing. Adds lines that may have
+// run though no block with them did to `uncertain`.
 void append_inlined(std::map<FunctionKey, SourceFunction>&& left, const FlowFunctions& flow,
-                    std::vector<FunctionCoverage>& functions) {
+                    std::vector<FunctionCoverage>& functions,
+                    std::set<LinesOfCopies::Line>& uncertain) {
   std::set<std::pair<std::string, std::string>> generated;
   for (const FlowFunction& function : flow.functions())
     if (function.copies.front()->is_generated) generated.emplace(function.module, function.symbol);
@@ -272,7 +274,10 @@ void append_inlined(std::map<FunctionKey, SourceFunction>&& left, const FlowFunc
     constexpr size_t kSmall = 2;
     if (function.ran == Ran::no && function.source_lines.size() <= kSmall) {
       function.ran = Ran::maybe;
-      for (auto& [line, ran] : function.source_lines) ran = Ran::maybe;
+      for (auto& [line, ran] : function.source_lines) {
+        ran = Ran::maybe;
+        uncertain.emplace(file, line);
+      }
     }
     functions.push_back(std::move(function));
   }
@@ -467,11 +472,15 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
     function.source_lines = std::move(source.lines);
     sources.erase(found);
   }
-  append_inlined(std::move(sources), flow, functions);
+  append_inlined(std::move(sources), flow, functions, uncertain);
   for (FunctionCoverage& function : functions) {
-    if (function.ran == Ran::no &&
-        gone.contains({function.module, function.linkage_name, function.file}))
-      function.ran = Ran::maybe;
+    if (function.ran != Ran::no ||
+        !gone.contains({function.module, function.linkage_name, function.file}))
+      continue;
+    function.ran = Ran::maybe;
+    for (const auto& [line, answer] : function.lines) uncertain.insert(line);
+    for (auto& [line, answer] : function.source_lines)
+      if (answer == Ran::no) answer = Ran::maybe;
   }
   uncertain.merge(lines.uncertain());
   return uncertain;

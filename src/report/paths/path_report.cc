@@ -238,9 +238,12 @@ void write_blocks(ObjectWriter& object, const PathGraph& graph, std::span<const 
         row.list("lines", [&](ListWriter& lines) {
           for (const uint32_t line : block.lines) lines.value(line);
         });
-        // The function's own lines say the same as `lines`.
-        const auto has_scope = [](const PathGraph::Place& place) { return place.scope != 0; };
-        if (std::ranges::none_of(block.places, has_scope)) return;
+        // `lines` are those of instructions, which an optimiser may have moved.
+        const bool say_the_same = std::ranges::equal(
+            block.places, block.lines, [](const PathGraph::Place& place, uint32_t line) {
+              return place.scope == 0 && place.line == line;
+            });
+        if (say_the_same) return;
         row.list("places", [&](ListWriter& places) {
           for (const PathGraph::Place& place : block.places) {
             const PathGraph::Scope& scope = graph.scopes[place.scope];

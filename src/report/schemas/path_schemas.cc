@@ -23,8 +23,12 @@ constexpr std::array kPlaceFields = {
 };
 constexpr std::array kBlockFields = {
     number_id("block", "The block's number in the metadata."),
-    list_of("lines", ValueType::unsigned_integer, "Its lines, in the order of instructions."),
-    rows("places", kPlaceFields, "Lines with file and function, if some are of inlined functions.")
+    list_of(
+        "lines", ValueType::unsigned_integer,
+        "Lines of its instructions, in their order. Of optimised code, `places` says what ran."),
+    rows("places", kPlaceFields,
+         "Lines of the source that run with the block, with file and function, if they are not "
+         "`lines`.")
         .sometimes(),
 };
 constexpr Field kBlocks = rows("blocks", kBlockFields, "Blocks in the order in which they ran.");
