@@ -5,8 +5,10 @@
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 namespace telltale::instrument {
 namespace {
@@ -185,6 +187,12 @@ bool parse_trace_option(std::string_view word, TraceOptions& options,
   if (take_name(value, "trace=")) {
     options.schema_file = value;
     if (value.empty()) error = "--trace= needs the name of a schema file";
+    // `--trace file.c`: clang would only say that it has no input.
+    for (const char* const suffix : {".c", ".cc", ".cpp", ".cxx", ".o"}) {
+      if (value.ends_with(suffix))
+        error = "--trace needs a schema file, not " + std::string(value) +
+                ": --trace=pt.schema traces all functions";
+    }
   } else if (take_name(value, "path-array-size=")) {
     // The array is in every frame.
     constexpr std::uint64_t kMostRing = 1U << 20U;
@@ -253,8 +261,10 @@ std::optional<std::string> parse_schema(std::string_view text, const std::string
 }
 
 std::optional<std::string> read_schema(TraceOptions& options) {
+  // A folder can be opened, too; reading it would throw.
+  std::error_code failure;
   std::ifstream file(options.schema_file);
-  if (file) {
+  if (file && !std::filesystem::is_directory(options.schema_file, failure)) {
     const std::string text(std::istreambuf_iterator<char>(file), {});
     return parse_schema(text, options.schema_file, options);
   }

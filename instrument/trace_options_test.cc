@@ -171,6 +171,9 @@ TEST(TraceOptions, ASchemaFileHasAName) {
   std::optional<std::string> warning;
   EXPECT_TRUE(parse_trace_option("--trace=", options, error, warning));
   EXPECT_EQ(error, "--trace= needs the name of a schema file");
+  EXPECT_TRUE(parse_trace_option("--trace=first.cc", options, error, warning));
+  EXPECT_EQ(error,
+            "--trace needs a schema file, not first.cc: --trace=pt.schema traces all functions");
   error.reset();
   EXPECT_TRUE(parse_trace_option("--trace=x", options, error, warning));
   EXPECT_EQ(error, std::nullopt);
@@ -181,6 +184,10 @@ TEST(TraceSchema, AFileThatCannotBeReadIsAnError) {
   options.schema_file = "/nowhere/x.schema";
   EXPECT_EQ(read_schema(options),
             "--trace: cannot read the schema file /nowhere/x.schema; without a file of that name, "
+            "pt.schema traces all functions");
+  options.schema_file = "/";
+  EXPECT_EQ(read_schema(options),
+            "--trace: cannot read the schema file /; without a file of that name, "
             "pt.schema traces all functions");
   options.schema_file = "-g";
   EXPECT_EQ(read_schema(options),
