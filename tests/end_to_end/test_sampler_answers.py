@@ -38,6 +38,8 @@ class SamplerAnswers(SamplerToolCase):
         guess = json.loads(self.telltale("resolve", report, "--program", sites, "--sparsity", "100", "--json"))["rows"][0]
         self.assertEqual(guess["estimates"]["<"]["count"], 100)
         self.assertAlmostEqual(guess["estimates"]["<"]["margin"], 195.0, places=1)
+        self.assertIn("< 100 +- 195, == 0 +- 0, > 200 +- 276", self.telltale("resolve", report, "--program", sites, "--sparsity", "100"))
+        self.assertNotIn("+-", self.telltale("resolve", report, "--program", sites))
 
     def test_lcov_is_marked_as_an_estimate(self):
         report, sites = os.path.join(GOLDEN, "all_schemes.report"), os.path.join(GOLDEN, "all_schemes.sites")

@@ -63,6 +63,17 @@ std::string site_values(const CountedSite& site) {
   return values;
 }
 
+std::string site_estimates(const CountedSite& site, uint64_t sparsity) {
+  std::string estimates;
+  if (site.scheme->bounds) return estimates;
+  for (size_t i = 0; i < site.counts.size(); ++i) {
+    const Estimate guess = estimate(site.counts[i], static_cast<double>(sparsity));
+    estimates += fmt::format("{}{} {:.0f} +- {:.0f}", i == 0 ? "" : ", ", site.scheme->counters[i],
+                             guess.value, guess.margin);
+  }
+  return estimates;
+}
+
 void write_site(ObjectWriter& row, const CountedSite& site, uint64_t sparsity) {
   const SiteScheme& scheme = *site.scheme;
   row.add("program", site.program).add("unit", site.unit).add("scheme", scheme.name);

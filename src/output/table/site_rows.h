@@ -18,6 +18,9 @@ std::string site_place(const CountedSite& site);
 std::string site_words(const CountedSite& site);
 // "false 3, true 0", or "2 to 3" for bounds.
 std::string site_values(const CountedSite& site);
+// "false 300 +- 337, true 0 +- 0": what the counts are estimates of, with their margins
+// (docs/analysis/sampler.md, "Estimates"); empty for bounds.
+std::string site_estimates(const CountedSite& site, uint64_t sparsity);
 
 // The members of schemas::kResolve's rows.
 void write_site(ObjectWriter& row, const CountedSite& site, uint64_t sparsity);

@@ -15,7 +15,9 @@ using field::truth;
 
 constexpr std::array kEstimate = {
     number("count", Unit::count, "What was counted, times the sparsity."),
-    number("margin", Unit::count, "Half of the 95 % interval."),
+    number("margin", Unit::count,
+           "Half of the 95 % interval if executions were observed independently "
+           "(-fno-sample-regions); otherwise it is wider."),
 };
 constexpr std::array kResolveColumns = {
     text("program", "The program that the unit belongs to; empty without static information."),

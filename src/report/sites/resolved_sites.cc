@@ -22,6 +22,7 @@ constexpr std::array kColumns = {
     reports::kSiteFunction,
     reports::kSite,
     reports::kValues,
+    field::text("estimates", "With --sparsity: what the counts are estimates of, with margins."),
     field::number_id("first", "When it was seen first; 0 if not recorded."),
     field::number_id("last", "When it was seen last; 0 if not recorded."),
 };
@@ -43,14 +44,20 @@ Result<void> write_sites_text(const SamplerReports& reports, const CallFilter& f
     times = times || section.tells_first || section.tells_last;
   TableSchema schema(kColumns);
   if (!times) schema.leave_out({"first", "last"});
+  if (options.sparsity <= 1) schema.leave_out({"estimates"});
   SiteFilter kept(filter, options);
   BlockWriter out(sink);
   const Rows rows = [&](RowSink& to) {
     reports.for_each_site(false, [&](const CountedSite& site) {
       if (!kept.keeps(site)) return;
       const std::array<TableCell, kColumns.size()> cells = {
-          site.scheme->name, site_place(site),  std::string(site.function),
-          site_words(site),  site_values(site), site.first_time,
+          site.scheme->name,
+          site_place(site),
+          std::string(site.function),
+          site_words(site),
+          site_values(site),
+          options.sparsity > 1 ? site_estimates(site, options.sparsity) : std::string(),
+          site.first_time,
           site.last_time};
       to.add(cells);
     });

@@ -62,8 +62,10 @@ constexpr std::array kTotals = {
     number("estimate", Unit::count, "With --sparsity: what the counts are an estimate of.")
         .titled("so there were about")
         .sometimes(),
-    number("margin", Unit::count, "With --sparsity: half of the 95 % interval.")
-        .titled("give or take (95 %)")
+    number("margin", Unit::count,
+           "With --sparsity: half of the 95 % interval if executions were observed "
+           "independently (-fno-sample-regions); otherwise it is wider.")
+        .titled("give or take at least (95 %)")
         .sometimes(),
     count("unresolved", "Sections without site information.")
         .titled("sections without site information"),

@@ -25,7 +25,9 @@ constexpr std::array kTopSiteColumns = {
     field::number("estimate", Unit::count, "With --sparsity: what the count is an estimate of.")
         .or_null()
         .sometimes(),
-    field::number("margin", Unit::count, "With --sparsity: half of the 95 % interval.")
+    field::number("margin", Unit::count,
+                  "With --sparsity: half of the 95 % interval if executions were observed "
+                  "independently (-fno-sample-regions); otherwise it is wider.")
         .titled("+-")
         .or_null()
         .sometimes(),
