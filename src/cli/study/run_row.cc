@@ -4,6 +4,7 @@
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -66,7 +67,10 @@ Result<std::vector<std::string>> find_programs(const std::vector<std::string>& c
                                                const std::vector<std::string>& programs) {
   if (!programs.empty()) return programs;
   std::string found = find_in_path(command.front());
-  if (found.empty()) return io_error(command.front(), "cannot be run", ENOENT);
+  if (found.empty()) {
+    const bool is_there = ::access(command.front().c_str(), F_OK) == 0;
+    return io_error(command.front(), "cannot be run", is_there ? EACCES : ENOENT);
+  }
   return std::vector<std::string>{std::move(found)};
 }
 

@@ -150,6 +150,10 @@ int compare(const RecorderPlan& plan, const RunOptions& options) {
 
 // Runs of a program that telltale-cc built, which records itself.
 int run_study(RunOptions& options) {
+  // `--study -- PROG`: the folder is missing.
+  if (options.study.folder.starts_with('-'))
+    return report_error(
+        usage_error("--study needs a folder, but got " + options.study.folder).error());
   RecorderOptions standard;
   standard.command = options.recorder.command;
   if (options.recorder != standard || options.compare != 0) {
