@@ -118,8 +118,11 @@ void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> a
     return is_removable_from_loop(pieces()[number]);
   });
   if (llvm::any_of(after, follows)) {
+    const bool has_broken_loop = llvm::any_of(loops, [&](std::uint64_t number) {
+      return number != from && has_lost_marker(number) && is_in_loop(number, loops);
+    });
     const auto is_gone = [&](std::uint64_t number) {
-      return has_lost_marker(number) || (llvm::is_contained(loops, number) &&
+      return has_lost_marker(number) || (has_broken_loop && llvm::is_contained(loops, number) &&
                                          is_in_broken_loop(number, loops, has_lost_marker));
     };
     const Ways gone(reach(from, kNoPiece, is_gone));
@@ -140,9 +143,9 @@ void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> a
     Numbers between;
     is_between(from, to, kMostPieces, steps, between);
     for (const std::uint64_t number : between) {
-      lost.insert(number);
       // It may have run again and again, as a call that resumes a coroutine.
-      Ways(reach(number, kNoPiece, is_removed)).add_leading(number, lost);
+      if (lost.insert(number).second && pieces()[number].ends_with_call)
+        Ways(reach(number, kNoPiece, is_removed)).add_leading(number, lost);
     }
     if (removed.contain(to)) {
       Ways(reach(from, to, is_removed)).add_leading(to, lost);
