@@ -16,14 +16,25 @@ struct OpenCall {
   bool left_out = false;  // too deep
   bool has_argument = false;
 };
-// Calls deeper than this array are recorded without the duration filter.
-constexpr uint32_t kMostOpenCalls = 1U << 16;
+// Calls deeper than this array are recorded without the duration filter. They are too deep for
+// every limit of depth.
+constexpr uint32_t kMostOpenCalls = kMostDepthLimit;
+
+struct StackRange {
+  uint64_t begin;
+  uint64_t bytes;
+
+  [[nodiscard]] bool holds(uint64_t at) const { return at - begin < bytes; }
+};
 
 struct OpenCalls {
   uint32_t depth;
+  uint32_t beyond;   // open calls that the full array had no room for, as far as their exits tell
   uint32_t pending;  // calls from here on are not recorded yet, except those left out
   uint32_t epoch;    // State::epoch when they were entered
+  int pid;           // of the process that records their entries
   bool busy;
+  StackRange signal_stack;  // that the thread last ran on; empty if it left it
   OpenCall calls[kMostOpenCalls];
 };
 
@@ -33,7 +44,21 @@ using xray::FunctionAction;
 
 uint64_t now() { return state.clock == ClockKind::monotonic ? monotonic_now() : read_counter(); }
 
+void renew(OpenCalls& open) {
+  if (open.epoch != state.epoch) {
+    // Recording was stopped meanwhile: who knows which of these calls have returned.
+    open.depth = open.beyond = open.pending = 0;
+    open.epoch = state.epoch;
+    thread_state.waited_ns = waited_ns();
+  }
+  // A forked child: entries of calls that began in the parent are for the parent's recording.
+  for (; open.pending < open.depth; ++open.pending) open.calls[open.pending].recorded = true;
+  open.pid = state.pid;
+}
+
 OpenCalls* open_calls() {
+  // In a forked child, `state` is the parent's until its recording begins.
+  if (__builtin_expect(state.fork_mark->alive == 0 && thread_state.busy == 0, 0)) begin_if_forked();
   if (thread_state.open_calls == nullptr) {
     thread_state.open_calls = static_cast<OpenCalls*>(sys::map_private(sizeof(OpenCalls)));
     const uint32_t busy_before = thread_state.busy;  // libc may allocate
@@ -41,14 +66,16 @@ OpenCalls* open_calls() {
     watch_thread_end();
     thread_state.busy = busy_before;
     thread_state.waited_ns = waited_ns();
-    if (thread_state.open_calls != nullptr) thread_state.open_calls->epoch = state.epoch;
+    if (thread_state.open_calls != nullptr) {
+      thread_state.open_calls->epoch = state.epoch;
+      thread_state.open_calls->pid = state.pid;
+    }
   }
   OpenCalls* const open = thread_state.open_calls;
-  // Recording was stopped meanwhile: who knows which of these calls have returned.
-  if (__builtin_expect(open != nullptr && open->epoch != state.epoch && !open->busy, 0)) {
-    open->depth = open->pending = 0;
-    open->epoch = state.epoch;
-    thread_state.waited_ns = waited_ns();
+  if (__builtin_expect(
+          open != nullptr && (open->epoch != state.epoch || open->pid != state.pid) && !open->busy,
+          0)) {
+    renew(*open);
   }
   return open;
 }
@@ -73,15 +100,45 @@ void record_pending(OpenCalls& open, uint64_t time) {
   }
 }
 
-void drop_innermost(OpenCalls& open) {
-  const OpenCall& call = open.calls[--open.depth];
-  if (!call.recorded && !call.left_out) leave_out(1);
+// What is deeper than the innermost open call has ended.
+void forget_deeper(OpenCalls& open) {
+  open.beyond = 0;
   if (open.pending > open.depth) open.pending = open.depth;
 }
 
-// An exception or longjmp ended calls whose stack space is in use again.
+void drop_innermost(OpenCalls& open) {
+  const OpenCall& call = open.calls[--open.depth];
+  if (!call.recorded && !call.left_out) leave_out(1);
+  forget_deeper(open);
+}
+
+// The signal stack, if the thread runs on it; otherwise empty.
+StackRange running_signal_stack() {
+  stack_t now{};
+  const long result = sys::call(SYS_sigaltstack, static_cast<void*>(nullptr), &now);
+  if (sys::failed(result) || (now.ss_flags & SS_ONSTACK) == 0) return {0, 0};
+  return {reinterpret_cast<uint64_t>(now.ss_sp), now.ss_size};
+}
+
+// An exception or longjmp ended calls whose stack space is in use again: below `lowest_live`, where
+// the thread runs. The stack of a signal handler may be above the calls that the signal
+// interrupted; these are still open. A handler that longjmp left is not.
 void drop_ended(OpenCalls& open, uint64_t lowest_live) {
-  while (open.depth != 0 && open.calls[open.depth - 1].stack < lowest_live) drop_innermost(open);
+  bool knows_stack = false;
+  while (open.depth != 0) {
+    const uint64_t at = open.calls[open.depth - 1].stack;
+    const bool in_handler = open.signal_stack.holds(lowest_live);
+    const bool of_handler = open.signal_stack.holds(at);
+    const bool left_handler = of_handler && !in_handler;
+    if (at >= lowest_live && !left_handler) return;
+    if (!left_handler && !knows_stack) {
+      open.signal_stack = running_signal_stack();
+      knows_stack = true;
+      continue;
+    }
+    if (in_handler && !of_handler) return;
+    drop_innermost(open);
+  }
 }
 
 // The same for gcc's hooks, which know a place in a call's frame, but not where the frame begins: a
@@ -105,10 +162,16 @@ void drop_jumped_over(OpenCalls& open, const OpenCall& entered) {
   }
 }
 
+// Whether a call inside of all open ones is too deep.
+bool is_too_deep(const OpenCalls& open) {
+  return state.options.depth != 0 && open.depth >= state.options.depth;
+}
+
 void add(OpenCalls& open, const OpenCall& entered, uint64_t time) {
-  const bool too_deep = state.options.depth != 0 && open.depth >= state.options.depth;
+  const bool too_deep = is_too_deep(open);
   if (too_deep) leave_out(1);
   if (open.depth == kMostOpenCalls) {
+    ++open.beyond;
     if (!too_deep) record_read(head_of(entered.function, FunctionAction::enter), time);
     return;
   }
@@ -153,6 +216,8 @@ void leave(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction ac
   OpenCall* const top = open.depth == 0 ? nullptr : &open.calls[open.depth - 1];
   const bool same = top != nullptr && top->stack == stack && top->function == function;
   if (!same) {
+    // The entry of a call that the array had no room for was left out, too.
+    if (open.depth == kMostOpenCalls && is_too_deep(open)) return leave_out(1);
     record_pending(open, time);
     record_read(head_of(function, action), time);
     return;
@@ -166,7 +231,7 @@ void leave(OpenCalls& open, uint32_t function, uint64_t stack, FunctionAction ac
     record_read(head_of(function, action), time);
   }
   --open.depth;
-  if (open.pending > open.depth) open.pending = open.depth;
+  forget_deeper(open);
 }
 
 const OpenCall* innermost_call(const OpenCalls& open, uint32_t function) {
@@ -258,17 +323,22 @@ void filtered_called_enter(uint32_t function, uint64_t place, uint64_t address,
 }
 // The compiler may have removed the function's frame already: the innermost open call ends.
 void filtered_called_exit(uint32_t function, uint64_t place) {
-  const OpenCalls* const open = thread_state.open_calls;
+  OpenCalls* const open = thread_state.open_calls;
   if (open != nullptr && !open->busy && open->epoch == state.epoch) {
-    const OpenCall* const call = innermost_call(*open, function);
-    if (call != nullptr) place = call->stack;
+    if (open->beyond != 0) {
+      --open->beyond;
+      place = open->calls[kMostOpenCalls - 1].stack - 1;
+    } else {
+      const OpenCall* const call = innermost_call(*open, function);
+      if (call != nullptr) place = call->stack;
+    }
   }
   leave_filtered(function, place, FunctionAction::exit);
 }
 
 void decide_open_calls(bool ends) {
   OpenCalls* const open = thread_state.open_calls;
-  if (open == nullptr || open->busy || open->epoch != state.epoch) return;
+  if (open == nullptr || open->busy || open->epoch != state.epoch || open->pid != state.pid) return;
   const Bookkeeping bookkeeping(*open);
   record_pending(*open, now());
   while (ends && open->depth != 0) drop_innermost(*open);

@@ -136,7 +136,7 @@ bool set_option(const char* key, const char* value, Options& options) {
   if (same_text(key, "depth")) {
     const uint64_t depth = read_number(rest);
     options.depth = static_cast<uint32_t>(least(depth, UINT32_MAX));
-    return *rest == '\0' && depth != 0;
+    return *rest == '\0' && depth != 0 && depth <= kMostDepthLimit;
   }
   if (same_text(key, "auto")) return read_auto(value, options);
   if (same_text(key, "min")) return read_time(value, options.min_ns);

@@ -30,6 +30,7 @@ RecordedCalls* make_calls() {
   auto* const calls = static_cast<RecordedCalls*>(sys::map_private(sizeof(RecordedCalls)));
   if (calls == nullptr) return nullptr;
   sys::call(SYS_madvise, calls, sizeof(RecordedCalls), MADV_WIPEONFORK);
+  calls->whole = true;
   thread_state.recorded_calls = calls;
   return calls;
 }
@@ -44,6 +45,7 @@ RecordedCalls* begin_recorded_calls() {
   calls->words[0] = kOutermost;
   calls->used = 1;
   look_for_dropped(*calls);
+  if (calls->epoch != 0) calls->whole = false;
   calls->epoch = state.epoch;
   return calls;
 }
@@ -71,6 +73,7 @@ TELLTALE_HOOK __attribute__((noinline, cold)) bool make_room(RecordedCalls& call
     left = used = calls.used;
     while (calls.words[left - 1] <= (word | kBelowPlace)) --left;
   } while (left != used && !cut(calls, used, left));
+  calls.whole = false;
   return !is_full(calls);
 }
 

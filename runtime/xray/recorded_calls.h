@@ -21,6 +21,7 @@ struct RecordedCalls {
   uint32_t epoch;        // State::epoch when the calls began; 0 in a forked child
   uint32_t drop_rounds;  // when `holds_dropped` was set
   bool holds_dropped;    // a recorded call of a dropped function is open
+  bool whole;            // the thread's open calls all began in this recording, and had room here
   uint64_t words[kMost];
 };
 
@@ -72,6 +73,15 @@ TELLTALE_HOOK __attribute__((noinline, cold)) void look_for_dropped(RecordedCall
 
 inline bool is_full(const RecordedCalls& calls) { return calls.used == RecordedCalls::kMost; }
 
+TELLTALE_HOT bool may_hold_dropped(const RecordedCalls* calls) {
+  return calls != nullptr && (calls->holds_dropped || calls->drop_rounds != current_drop_rounds());
+}
+// Whether an exit is to be recorded whose call is not here. With several stacks in a thread
+// (swapcontext), calls of one may have been removed when a call of another one ended.
+TELLTALE_HOT bool records_unknown_exit(const RecordedCalls& calls, uint32_t function) {
+  return calls.whole && !is_dropped(function);
+}
+
 // REQUIRES: !is_full().
 TELLTALE_HOT void put_call(RecordedCalls& calls, uint64_t word) {
   const uint64_t at = calls.used;
@@ -111,10 +121,15 @@ TELLTALE_HOT bool records_exit(RecordedCalls* calls, uint32_t function, uint64_t
     asm volatile("" : : : "memory");
     return true;
   }
-  // Calls are in the order of their places, except those that ended without an exit, and handlers
-  // on a stack of their own.
-  if (top > (word | kBelowPlace) && (is_dropped(function) || is_full(*calls))) return false;
-  return remove_call(*calls, word, ~uint64_t{0}) != 0;
+  // Calls are in the order of their places, except those that ended without an exit, and those on
+  // other stacks of the thread.
+  if (top > (word | kBelowPlace) &&
+      (is_full(*calls) || (is_dropped(function) && !holds_dropped(*calls)))) {
+    return false;
+  }
+  if (remove_call(*calls, word, ~uint64_t{0}) == 0) return records_unknown_exit(*calls, function);
+  if (__builtin_expect(is_dropped(function), 0)) look_for_dropped(*calls);
+  return true;
 }
 
 TELLTALE_HOT bool counts_left_out() {
@@ -129,16 +144,14 @@ TELLTALE_HOT bool leaves_out_exit(uint32_t function, uint64_t stack) {
   if (!is_dropped(function)) return false;
   const RecordedCalls* const calls = thread_state.recorded_calls;
   if (calls == nullptr || calls->epoch != state.epoch) return false;
-  if (calls->words[calls->used - 1] >> kPlaceShift <= place_of(stack)) return false;
+  if (calls->words[calls->used - 1] >> kPlaceShift <= place_of(stack) || may_hold_dropped(calls))
+    return false;
   return counts_left_out();
 }
 
 // For gcc's hooks. An exit does not know where its call was entered: it ends the innermost open
 // call of its function. Where a recorded call of a dropped function is open, calls that are not
 // recorded are therefore added, too. Calls of inlined functions are entered where their caller was.
-TELLTALE_HOT bool may_hold_dropped(const RecordedCalls* calls) {
-  return calls != nullptr && (calls->holds_dropped || calls->drop_rounds != current_drop_rounds());
-}
 // Counts an event of a dropped function in the usual case.
 TELLTALE_HOT bool leaves_out_called(uint32_t function) {
   if (!is_dropped(function)) return false;
@@ -172,7 +185,7 @@ TELLTALE_HOT bool records_called_exit(RecordedCalls* calls, uint32_t function) {
   } else {
     if (is_dropped(function) && !may_hold_dropped(calls)) return false;
     word = remove_call(*calls, function, kFunctionOfCall);
-    if (word == 0) return false;
+    if (word == 0) return records_unknown_exit(*calls, function);
   }
   if ((word & kNotRecorded) != 0) return false;
   if (__builtin_expect(is_dropped(function), 0)) look_for_dropped(*calls);

@@ -21,6 +21,8 @@ namespace telltale::recorder {
 constexpr size_t kControlBytes = 128;
 constexpr uint32_t kMostControls = 1U << 20;
 constexpr uint32_t kMostObjects = 4096;
+// The largest limit of depth.
+constexpr uint32_t kMostDepthLimit = 1U << 16;
 // Positive as a signed number: the range that every reader accepts for a delta.
 constexpr uint64_t kMostDelta = 0x7FFF'FFFF;
 // After this many ticks without an event, the thread's processor clock tells whether it waited:

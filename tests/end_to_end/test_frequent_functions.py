@@ -99,6 +99,22 @@ class FrequentFunctions(unittest.TestCase):
                 self.assertNotIn("dropped", info(run.file)["properties"])
                 self.assertEqual(sum(row["function"] == "tiny(int)" for row in calls_of(run.file)), 2 * ROUNDS * 1000)
 
+    def test_stacks_of_one_thread(self):
+        """User-level threads: a call of one returns while calls of another one, which began later, are open."""
+        source = program_text("recorders/cases/user_threads.cc")
+        for variant in VARIANTS:
+            program = programs.build(*VARIANTS[variant], source=source)
+            events = {}
+            for options in ((), ("--auto",), ("--set", "auto=1000000000/1s")):
+                run = Recorded(program, options=options)
+                self.assertEqual(run.done.returncode, 0, run.done.stderr)
+                found = info(run.file)
+                events[options] = {kind: count for kind, count in found["records_by_kind"].items() if kind.startswith("Function")}
+                self.assertEqual(found["properties"]["left out"], "0 events by filters", (variant, options))
+            with self.subTest(variant=variant):
+                self.assertGreater(sum(events[()].values()), 700)
+                self.assertEqual(list(events.values()), [events[()]] * 3)
+
     def test_with_other_options(self):
         for options in (("--mode", "ring", "--size", "1M"), ("--min", "1us"), ("--depth", "4"), ("--sparse", "16"),
                         ("--set", "clock=monotonic"), ("--set", "version=1"), ("--mode", "snapshot", "--set", "signal=USR1")):

@@ -19,6 +19,7 @@ constexpr uint64_t kMostBuffer = uint64_t{16} << 20;
 constexpr size_t kMostDigits = 15;  // what the recorders read
 constexpr size_t kLongestPath = 1023;
 constexpr size_t kLongestList = 4095;
+constexpr uint64_t kMostDepth = 65536;
 
 // The number that begins `text`; advances past it. Nothing: no digits, or too many.
 std::optional<uint64_t> take_number(std::string_view& text) {
@@ -101,7 +102,7 @@ bool is_auto(std::string_view text) {
 
 bool is_path(std::string_view text) { return !text.empty() && text.size() <= kLongestPath; }
 bool is_list(std::string_view text) { return !text.empty() && text.size() <= kLongestList; }
-bool is_depth(std::string_view text) { return is_number(text, 1, UINT32_MAX); }
+bool is_depth(std::string_view text) { return is_number(text, 1, kMostDepth); }
 
 struct Setting {
   std::string_view key;
@@ -121,7 +122,7 @@ constexpr auto kXray = std::to_array<Setting>({
     {"version", [](std::string_view text) { return text == "1" || text == "5"; }, "1 or 5"},
     {"clock", is_clock, "auto, tsc, monotonic, sparse or sparse:N, N from 2 to 255"},
     {"functions", is_list, "a list of patterns of at most 4095 bytes"},
-    {"depth", is_depth, "a number from 1"},
+    {"depth", is_depth, "a number from 1 to 65536"},
     {"auto", is_auto, "on, off, or calls a second and their average time, such as 100000/200ns"},
     {"min", is_time, "a whole number with a unit, such as 500ns, 5us or 1ms, and at most an hour"},
     {"threads", is_thread_share, "1/N, N from 1 to 1000000"},
