@@ -3,15 +3,6 @@
 #include "plain.h"
 #include "syscalls.h"
 
-// Declared here because <stdlib.h> in C++ needs long double, which clang lacks with
-// -mgeneral-regs-only.
-extern "C" void free(void* memory);
-// Present in every program that uses the C++ library; elsewhere only plain names are available.
-// NOLINTBEGIN(*-reserved-identifier,*-identifier-naming): its name is what it is
-extern "C" __attribute__((weak)) char* __cxa_demangle(const char* name, char* buffer, size_t* bytes,
-                                                      int* status);
-// NOLINTEND(*-reserved-identifier,*-identifier-naming)
-
 namespace telltale::recorder {
 
 ElfFile::ElfFile(const char* path) {
@@ -66,114 +57,6 @@ const Elf64_Shdr* ElfFile::section(const char* name) const {
       return &sections_[i];
   }
   return nullptr;
-}
-
-namespace {
-
-// Matches one set `[...]` at `glob` and advances past it. An unfinished set matches nothing.
-bool in_set(const char*& glob, char letter) {
-  const bool wanted = glob[1] != '!';
-  const char* at = glob + (wanted ? 1 : 2);
-  bool found = false;
-  for (bool first = true; *at != '\0' && (first || *at != ']'); first = false) {
-    const char low = *at++;
-    char high = low;
-    if (at[0] == '-' && at[1] != ']' && at[1] != '\0') {
-      high = at[1];
-      at += 2;
-    }
-    found = found || (low <= letter && letter <= high);
-  }
-  if (*at == '\0') {
-    glob = at;
-    return false;
-  }
-  glob = at + 1;
-  return found == wanted;
-}
-
-// Without recursion: after a mismatch, the last star takes one more letter.
-bool matches(const char* glob, const char* glob_end, const char* text) {
-  const char* star = nullptr;
-  const char* behind_star = nullptr;
-  while (true) {
-    if (glob < glob_end && *glob == '*') {
-      star = ++glob;
-      behind_star = text;
-      continue;
-    }
-    if (*text == '\0') return glob == glob_end;
-    const char* next = glob;
-    bool same = false;
-    if (glob < glob_end) {
-      if (*glob == '[') {
-        same = in_set(next, *text);
-      } else {
-        same = *glob == '?' || *glob == *text;
-        ++next;
-      }
-    }
-    if (same) {
-      glob = next;
-      ++text;
-    } else if (star != nullptr) {
-      glob = star;
-      text = ++behind_star;
-    } else {
-      return false;
-    }
-  }
-}
-
-// The last glob of the list that matches one of the names: 1 included, 0 excluded, -1 none matches.
-int last_match(const char* list, const char* const (&names)[3]) {
-  int decision = -1;
-  while (*list != '\0') {
-    const char* end = list;
-    while (*end != '\0' && *end != ';') ++end;
-    const bool excludes = *list == '!';
-    for (const char* name : names) {
-      if (name != nullptr && end != list && matches(list + (excludes ? 1 : 0), end, name))
-        decision = excludes ? 0 : 1;
-    }
-    list = *end == '\0' ? end : end + 1;
-  }
-  return decision;
-}
-
-// The start of a demangled name's parameter list: the parenthesis that matches the last one.
-size_t parameters_begin(const char* name) {
-  size_t at = text_length(name);
-  while (at > 0 && name[at - 1] != ')') --at;
-  int open = 0;
-  while (at > 0) {
-    --at;
-    if (name[at] == ')') ++open;
-    if (name[at] == '(' && --open == 0) return at;
-  }
-  return text_length(name);
-}
-
-}  // namespace
-
-bool matches_glob(const char* glob, const char* text) {
-  return matches(glob, glob + text_length(glob), text);
-}
-
-bool is_chosen(const char* list, const char* name) {
-  if (*list == '\0') return true;
-  char* demangled = nullptr;
-  char* plain = nullptr;
-  if (name[0] == '_' && name[1] == 'Z' && __cxa_demangle != nullptr) {
-    demangled = __cxa_demangle(name, nullptr, nullptr, nullptr);
-    plain = __cxa_demangle(name, nullptr, nullptr, nullptr);
-    if (plain != nullptr) plain[parameters_begin(plain)] = '\0';
-  }
-  const char* const names[3] = {name, demangled, plain};
-  const int decision = last_match(list, names);
-  free(demangled);
-  free(plain);
-  return decision < 0 ? *list == '!' : decision == 1;
 }
 
 }  // namespace telltale::recorder

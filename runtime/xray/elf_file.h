@@ -58,12 +58,4 @@ class ElfFile {
   uint64_t names_bytes_ = 0;
 };
 
-// Whether `text` matches: `*` any letters, `?` one, `[a-z]` one of these, `[!a]` one not of these.
-bool matches_glob(const char* glob, const char* text);
-
-// Whether a list `GLOB;!GLOB;...` includes a function: the last glob that matches decides; if none
-// matches, true if the list is empty or begins with `!`. Plain and demangled names are tried (the
-// latter with and without parameters).
-bool is_chosen(const char* list, const char* name);
-
 }  // namespace telltale::recorder

@@ -6,6 +6,7 @@
 #include "function_ids.h"
 #include "hooks.h"
 #include "loader.h"
+#include "name_patterns.h"
 #include "recorded_calls.h"
 #include "side_record.h"
 #include "syscalls.h"

@@ -7,6 +7,7 @@
 #include "elf_file.h"
 #include "instrument_functions.h"
 #include "loaded_object.h"
+#include "name_patterns.h"
 #include "object_patches.h"
 #include "record.h"
 #include "side_record.h"
@@ -86,6 +87,7 @@ int see_object(dl_phdr_info* info, size_t, void*) {
   find_extent(*info, object.record);
   if (is_known(*info, object.record.begin) || !find_path(*info, object)) return 0;
   find_build_id(*info, object);
+  if (object.record.flags != 0) note_program(object.record.bias);
   {
     const ElfFile file(file_of(object));
     object.record.file_bytes = file.file_bytes();
@@ -199,6 +201,7 @@ void choose_functions(const char* list) {
   const sys::BlockSignals blocked;
   const Locked locked(objects.lock);
   copy_bytes(state.options.functions, list, text_length(list) + 1);
+  state.compares_linkage_names = false;
   // A thread that decides about a function by the old list notices it.
   __atomic_fetch_add(&state.epoch, 1, __ATOMIC_ACQ_REL);
   for (uint32_t i = 0; i < objects.count; ++i) {

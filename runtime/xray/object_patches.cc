@@ -1,6 +1,7 @@
 #include "object_patches.h"
 
 #include "frequent_functions.h"
+#include "name_patterns.h"
 #include "record.h"
 #include "side_record.h"
 

@@ -120,6 +120,7 @@ void write_side_header(SideHeader& side) {
   side.flags = state.options.mode == Mode::ring       ? kSideRing
                : state.options.mode == Mode::snapshot ? kSideSnapshot
                                                       : 0U;
+  if (state.compares_linkage_names) side.flags |= kSideLinkageNames;
   side.pid = static_cast<uint32_t>(state.pid);
   side.parent_pid = static_cast<uint32_t>(state.parent_pid);
   side.sparse_interval = state.sparse_interval;

@@ -154,6 +154,7 @@ enum SideFlags : uint32_t {
   kSideLoaderNotWatched = 8,
   kSideNotAllPatched = 16,
   kSideStopped = 32,
+  kSideLinkageNames = 64,
 };
 
 // The trace's header.
@@ -201,8 +202,9 @@ struct State {
   ClockKind clock;
   uint64_t free_word;
   ForkMark* fork_mark;
-  Control* controls;  // kMostControls of them
-  int thread_key;     // -1: none
+  Control* controls;            // kMostControls of them
+  int thread_key;               // -1: none
+  bool compares_linkage_names;  // the patterns of options.functions, for want of a demangler
   uint64_t min_ticks;
   int pid;
   int parent_pid;

@@ -14,15 +14,24 @@ constexpr std::string_view kEnterHook = "__cyg_profile_func_enter";
 // Clang links this into every program built with -fxray-instrument, with sleds or without.
 constexpr std::string_view kXrayRuntime = "__xray_patch";
 
+// In a program that telltale's recorder is linked into, the hooks are the recorder's.
+constexpr std::string_view kRecorder = "telltale_xray_start";
+
 void look_for_names(const ElfImage& image, const ElfSection& table, RecordingHooks& hooks) {
+  bool defines_hook = false;
+  bool has_recorder = false;
   const uint64_t entry = image.is_64_bit() ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
   const uint64_t count = image.bytes(table).size() / entry;
   for (uint64_t i = 1; i < count; ++i) {
     const Result<ElfSymbol> symbol = image.symbol(table, static_cast<uint32_t>(i));
     if (!symbol) continue;
-    hooks.function_calls = hooks.function_calls || symbol->name == kEnterHook;
+    const bool is_hook = symbol->name == kEnterHook;
+    hooks.function_calls = hooks.function_calls || is_hook;
+    defines_hook = defines_hook || (is_hook && symbol->section != SHN_UNDEF);
+    has_recorder = has_recorder || symbol->name == kRecorder;
     hooks.xray_runtime = hooks.xray_runtime || symbol->name == kXrayRuntime;
   }
+  hooks.own_function_hooks = hooks.own_function_hooks || (defines_hook && !has_recorder);
 }
 
 }  // namespace

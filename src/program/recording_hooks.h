@@ -7,10 +7,11 @@ namespace telltale {
 
 // How a program or shared object was instrumented; read from the file, which is not run.
 struct RecordingHooks {
-  bool xray = false;             // it has sleds of clang's -fxray-instrument
-  bool xray_runtime = false;     // clang's XRay runtime is linked: it was built with that option
-  bool function_calls = false;   // built with gcc's or clang's -finstrument-functions
-  bool loads_libraries = false;  // dynamically linked: LD_PRELOAD reaches it
+  bool xray = false;                // it has sleds of clang's -fxray-instrument
+  bool xray_runtime = false;        // clang's XRay runtime is linked: it was built with that option
+  bool function_calls = false;      // built with gcc's or clang's -finstrument-functions
+  bool own_function_hooks = false;  // it defines the hooks of that option itself
+  bool loads_libraries = false;     // dynamically linked: LD_PRELOAD reaches it
 };
 
 // Errors: only those of ElfImage::read; a file without symbols has no hooks.

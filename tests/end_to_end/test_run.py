@@ -410,6 +410,27 @@ class RunTest(unittest.TestCase):
         compared = Recorded("bash", "-c", f"{self.program} 3; true", options=["--overhead", 2])
         self.assertEqual(calls(compared.file), expected_calls(3), compared.done.stderr)
 
+    def test_names_and_settings_of_one_recorder_select_it(self):
+        """In a program with both kinds of hooks."""
+        source = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"]) / "examples" / "request_server" / "request_server.cc"
+        server = programs.build("g++", *programs.CALL_FLAGS, f"-I{os.environ['TELLTALE_SOURCE_DIR']}/include", source=source.read_text(),
+                                after=(str(stacktrack_library()),))
+        for options, is_xray in (((), True), (("-o", "x.tlg"), False), (("-o", "x.tlg", "--set", "size=1M"), False), (("-o", "x.xray"), True),
+                                 (("-o", "x.tlg", "--depth", 3), True), (("--set", "layout=classic"), False), (("--set", "size=1M"), True),
+                                 (("--set", "crash=off"), True)):
+            with self.subTest(options=options):
+                run = Recorded(server, 20, options=options)
+                (file,) = [file for file in run.place.iterdir() if file.suffix in (".xray", ".tlg")]
+                self.assertEqual(info(file)["format"].startswith("xray"), is_xray, run.done.stderr)
+
+    def test_many_recordings_are_not_all_named(self):
+        program = programs.build("g++", *programs.CALL_FLAGS, source=program_text("recorders/cases/many_children.cc"))
+        for children, lines in ((9, 10), (10, 11), (11, 11), (40, 11)):
+            said = Recorded(program, children).done.stderr.splitlines()
+            self.assertEqual(len(said), lines)
+            if children > 10:
+                self.assertRegex(said[-1], rf"^telltale: recorded {children - 9} more files \(\d+ bytes\)$")
+
     def test_what_a_script_starts_is_recorded(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
         (place / "script").write_text(f"#!/bin/sh\n{self.program} 3\n{checkpoints()}\n")

@@ -38,6 +38,11 @@ class Ends(unittest.TestCase):
         # Without it the recorder leaves the program's signals alone.
         self.assertRegex(self.ended("fault", options=["--set", "crash=off"]), "^by SIGSEGV" + AFTER)
 
+    def test_a_snapshot_is_no_end(self):
+        recorder = lambda end: info(Recorded(self.program, end, options=["--mode", "snapshot"]).file)["properties"]["recorder"]
+        self.assertEqual(recorder("snapshot"), "telltale, snapshot; the process ran on")
+        self.assertEqual(recorder("fault"), "telltale, snapshot; the process was ended by a signal")
+
     def test_replay_marks_the_thread(self):
         file = Recorded(self.program, "fault").file
         (line,) = [line for line in telltale("replay", file).stdout.splitlines() if "it ended the process" in line]

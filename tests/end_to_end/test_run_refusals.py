@@ -14,12 +14,12 @@ from recorded_programs import Recorded, calls, telltale
 WORK = program_text("recorders/cases/work_and_file.c")
 # Values that the XRay recorder takes, and others.
 GOOD = ["mode=ring", "size=1", "size=500k", "size=64M", "size=1g", "buffer=4K", "buffer=16M", "version=1", "clock=auto",
-        "clock=tsc", "clock=monotonic", "clock=sparse", "clock=sparse:255", "depth=1", "min=0", "min=500ns", "min=3600s",
+        "clock=tsc", "clock=monotonic", "clock=sparse", "clock=sparse:255", "depth=1", "depth=65536", "min=0", "min=500ns", "min=3600s",
         "threads=1/1000000", "signal=USR2", "signal=SIGHUP", "signal=64", "fork=off", "functions=work",
         "auto=on", "auto=off", "auto=1/1ns", "auto=100000/200ns", "auto=999999999999999/3600s"]
 BAD = ["foo=bar", "Mode=ring", "mode=", "mode=rings", "size=0", "size=10X", "size=10MB", "size=1025G", "size=M", "size=-1",
        "buffer=3K", "buffer=4097", "buffer=17M", "version=2", "clock=sparse:1", "clock=sparse:256", "clock=sparse16", "depth=0",
-       "depth=2x", "min=5", "min=1.5us", "min=5m", "min=3601s", "threads=2", "threads=1/0", "threads=2/3", "signal=FOO",
+       "depth=2x", "depth=65537", "min=5", "min=1.5us", "min=5m", "min=3601s", "threads=2", "threads=1/0", "threads=2/3", "signal=FOO",
        "signal=0", "signal=65", "fork=yes", "functions=", "auto=1", "auto=0/1us", "auto=1/0", "auto=1/5", "auto=1/3601s", "auto=x/1us"]
 BAD_STACKTRACK = ["foo=bar", "ring=10X", "rotate=x", "keep=a", "clock=0", "clock=65537", "layout=wider", "sequence=x", "fork=1"]
 
@@ -46,7 +46,7 @@ class Refusals(unittest.TestCase):
                               (["--set", "foo=bar"], "--set foo=bar: the recorder has no setting foo; it has file, mode"),
                               (["--signal", "FOO"], "--signal FOO: this must be USR1"),
                               (["--depth", "0"], "--depth"), (["--auto", "--sparse", "16"], "--sparse"), (["--threads", "0"], "--threads"),
-                              (["--function", "f(int, int)"], "cannot hold a comma"),
+                              (["--function", "f(int[,]*"], "cannot hold a comma"),
                               (["--stacktrack", "--size", "10X"], "--size 10X: this must be a number of bytes")):
             with self.subTest(options=options):
                 self.assertIn(said, self.refused(*options))
@@ -88,6 +88,9 @@ class Refusals(unittest.TestCase):
         self.assertIn("gets SIGHUP", said(self.program, options=["--mode", "snapshot", "--signal", "HUP"]))
         uncalled = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source=program_text("recorders/cases/uncalled.c"))
         self.assertIn("none of the functions that can be watched was called", said(uncalled))
+        own = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source=program_text("recorders/cases/own_hooks.c"))
+        self.assertIn("defines __cyg_profile_func_enter: calls of its functions reach that instead of the recorder", said(own))
+        self.assertIn("reached a StackTrack checkpoint; --xray records its functions", said(self.program, options=["-o", "x.tlg"]))
 
     @unittest.skipUnless(programs.CLANG, "needs clang")
     def test_below_clangs_threshold(self):

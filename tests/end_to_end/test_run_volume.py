@@ -1,6 +1,8 @@
 """The size of recordings: never a full disk, and what would have made them smaller."""
 import os
 import pathlib
+import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -8,8 +10,9 @@ import unittest
 
 from program_text import program_text
 import recorded_programs as programs
-from recorded_programs import Recorded, info, telltale
+from recorded_programs import Recorded, info, telltale, top
 
+HARD_NAMES = program_text("recorders/cases/hard_names.cc")
 FIB = program_text("recorders/cases/fib.cc")
 
 
@@ -47,6 +50,18 @@ class Volume(unittest.TestCase):
         self.assertLess(small.file.stat().st_size, 100_000)
         self.assertNotIn("--without", small.done.stderr)
         self.assertNotIn("made 100 %", Recorded(self.program, 30, options=["--quiet"]).done.stderr)
+
+    def test_what_it_suggests_has_an_effect(self):
+        if shutil.disk_usage(tempfile.gettempdir()).free < 200_000_000:
+            self.skipTest("needs 200 MB of disk")
+        names = {"Row::operator[](unsigned long)", "int shop::pair_of<int, long>(int, long)", "(anonymous namespace)::hidden(int)"}
+        program = programs.build("g++", *programs.CALL_FLAGS, "-finstrument-functions-exclude-file-list=/c++/,/usr/", source=HARD_NAMES)
+        hints = re.findall(r"telltale: (.*) made \d+ % of the calls, \d+ MB; --without (.*) leaves it out", Recorded(program, 750_000).done.stderr)
+        self.assertEqual({name for name, _ in hints}, names)
+        for name, pattern in hints:
+            with self.subTest(name=name):
+                run = Recorded(program, 10, options=["--without", *shlex.split(pattern)])
+                self.assertEqual(set(top(run.file)) & names, names - {name}, pattern)
 
 
 if __name__ == "__main__":

@@ -114,6 +114,7 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
     const auto header = input ? xray::read_file_header(input->bytes())
                               : Result<xray::FileHeader>(std::unexpected(input.error()));
     const xray::SideRecord side = side_record_of(path.string());
+    left.compared_linkage_names |= side.compared_linkage_names;
     const bool runs = side.pid != 0 && !writer_has_ended(side.pid, {path.string()});
     if (!runs && header && header->type == xray::LogType::fdr && !has_events(input, *header)) {
       left.left_out += side.left_out;

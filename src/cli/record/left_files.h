@@ -26,6 +26,7 @@ struct LeftFile {
 struct LeftFiles {
   std::vector<LeftFile> files;  // ordered by name
   uint64_t left_out = 0;        // events that filters kept out of recordings without any event
+  bool compared_linkage_names = false;  // patterns chose functions by these alone
 };
 // Recordings made since the plan. Removes those without events, unless their process still runs;
 // the others of the child's process get a note of how it ended.

@@ -175,6 +175,8 @@ bool is_stacktrack_setting(std::string_view setting) {
                              [&](std::string_view begin) { return setting.starts_with(begin); });
 }
 
+bool is_setting_of_both(std::string_view setting) { return setting.starts_with("size="); }
+
 // Options that only a recorder of functions supports.
 bool asks_for_xray(const RecorderOptions& options) {
   return options.mode == "snapshot" || !options.functions.empty() || !options.without.empty() ||
@@ -254,12 +256,14 @@ Recorders choose_recorders(const RecorderOptions& options, const RecordingHooks&
   constexpr Recorders kXray{true, false};
   constexpr Recorders kStacktrack{false, true};
   if (options.xray || options.stacktrack) return {options.xray, options.stacktrack};
-  if (hooks.xray || hooks.function_calls || asks_for_xray(options)) return kXray;
-  if (!options.settings.empty())
+  if (asks_for_xray(options)) return kXray;
+  const bool has_own_settings = !std::ranges::all_of(options.settings, is_setting_of_both);
+  if (has_own_settings)
     return std::ranges::all_of(options.settings, is_stacktrack_setting) ? kStacktrack : kXray;
   const fs::path output = options.output;
   if (output.extension() == kXraySuffix) return kXray;
   if (output.extension() == kStacktrackSuffix) return kStacktrack;
+  if (hooks.xray || hooks.function_calls || !options.settings.empty()) return kXray;
   return {true, true};
 }
 
@@ -294,9 +298,16 @@ std::string why_not_recorded(const RecordingHooks& hooks, const std::string& pro
   if (fs::path(program).filename().string().starts_with("mono")) {
     return "programs of Mono record themselves: mono --profile=log:calls,output=FILE PROGRAM";
   }
-  if (!recorders.xray)
-    return "neither " + program + " nor what it may have started reached a StackTrack checkpoint";
   const bool has_hooks = hooks.xray || hooks.function_calls;
+  if (!recorders.xray) {
+    return fmt::format("neither {} nor what it may have started reached a StackTrack checkpoint{}",
+                       program, has_hooks ? "; --xray records its functions" : "");
+  }
+  if (hooks.own_function_hooks && !hooks.xray) {
+    return program +
+           " defines __cyg_profile_func_enter: calls of its functions reach that instead of the "
+           "recorder";
+  }
   if (has_hooks && !hooks.loads_libraries) {
     return program +
            " is statically linked: nothing can be preloaded; link telltale::xray_recorder into it";
@@ -326,7 +337,9 @@ std::string why_nothing_called(const RecorderOptions& options) {
   }
   if (!options.functions.empty() || !options.without.empty()) {
     return "none of the functions that --function and --without leave was called (they compare "
-           "plain and demangled names: 'work' or '*::work(*)')";
+           "plain and demangled names: 'work' or '*::work(*)'; in a program without the C++ "
+           "library "
+           "only linkage names: '_ZN*4work*')";
   }
   return "none of the functions that can be watched was called";
 }
@@ -351,12 +364,28 @@ std::pair<std::string, std::string> asan_setting() {
   return {"ASAN_OPTIONS", others == nullptr || *others == '\0' ? ours : ours + ":" + others};
 }
 
+// Commas separate the recorder's settings: outside of sets, any letter stands for one.
+std::string without_commas(std::string glob) {
+  bool in_set = false;
+  for (size_t i = 0; i < glob.size(); ++i) {
+    if (in_set) {
+      in_set = glob[i] != ']';
+    } else if (glob[i] == '[') {
+      in_set = true;
+      if (i + 1 < glob.size()) ++i;  // a bracket that begins a set is a letter
+    } else if (glob[i] == ',') {
+      glob[i] = '?';
+    }
+  }
+  return glob;
+}
+
 }  // namespace
 
 std::string function_list(const RecorderOptions& options) {
   std::string list;
   const auto add = [&list](std::string_view mark, const std::string& glob) {
-    list += fmt::format("{}{}{}", list.empty() ? "" : ";", mark, glob);
+    list += fmt::format("{}{}{}", list.empty() ? "" : ";", mark, without_commas(glob));
   };
   for (const std::string& glob : options.functions) add("", glob);
   for (const std::string& glob : options.without) add("!", glob);

@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <numeric>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -32,12 +33,30 @@ std::string saving(double calls, double all) {
                      calls * kCallBytes / kMegabyte);
 }
 
-// A pattern for --function and --without that matches the function: without its parameters, which
-// may contain commas.
+// Where a name's parameters begin: at the parenthesis that matches the last one.
+size_t parameters_begin(std::string_view name) {
+  const size_t last = name.rfind(')');
+  size_t open = 0;
+  for (size_t i = last == std::string_view::npos ? 0 : last + 1; i-- > 0;) {
+    if (name[i] == ')') ++open;
+    if (name[i] == '(' && --open == 0) return i;
+  }
+  return name.size();
+}
+
+// A pattern for --function and --without, in quotes for a shell, that matches the function: without
+// its parameters.
 std::string pattern_of(const std::string& name) {
-  const size_t parameters = name.find('(');
-  return parameters == std::string::npos || parameters == 0 ? name
-                                                            : name.substr(0, parameters) + "(*";
+  const size_t parameters = parameters_begin(name);
+  std::string pattern;
+  for (const char letter : name.substr(0, parameters)) {
+    if (letter == '[') {
+      pattern += "[[]";
+    } else {
+      pattern += letter == ',' || letter == '\'' ? '?' : letter;
+    }
+  }
+  return parameters < name.size() ? pattern + "(*" : pattern;
 }
 
 // A lower bound of the function's calls that took less than `limit`, by its percentiles.

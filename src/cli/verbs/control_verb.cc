@@ -118,7 +118,8 @@ void add_control_verb(Command app, int& status) {
       .one_of({"status", "stop", "start", "snapshot", "filter"})
       .required();
   verb.add_option("--function", options->filters.functions,
-                  "record only functions whose plain or demangled name matches this shell pattern")
+                  "record only functions whose linkage or demangled name, with or without return "
+                  "type and parameters, matches this shell pattern")
       .type_name("GLOB")
       .one_value_each();
   verb.add_option("--without", options->filters.without, "skip functions that match this pattern")

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -62,9 +63,30 @@ uint64_t bytes_available(const std::string& folder) {
 
 // Names the recordings, or says why there are none.
 void report_files(const LeftFiles& left, const RecorderPlan& plan) {
-  for (const LeftFile& file : left.files) {
+  // One more is named instead of a line that says that there is one more.
+  constexpr size_t kMostNamed = 10;
+  const size_t named = left.files.size() <= kMostNamed + 1 ? left.files.size() : kMostNamed;
+  for (const LeftFile& file : left.files | std::views::take(named)) {
     say(fmt::format("recorded {} ({}{}{})", file.path, counted(file.bytes, "byte"),
                     file.note.empty() ? "" : "; ", file.note));
+  }
+  if (named < left.files.size()) {
+    uint64_t bytes = 0;
+    size_t noted = 0;
+    for (const LeftFile& file : left.files | std::views::drop(named)) {
+      bytes += file.bytes;
+      noted += file.note.empty() ? 0 : 1;
+    }
+    say(fmt::format("recorded {} more files ({}{})", left.files.size() - named,
+                    counted(bytes, "byte"),
+                    noted == 0 ? ""
+                               : fmt::format("; {} of them lost events or are of processes that "
+                                             "still run",
+                                             noted)));
+  }
+  if (left.compared_linkage_names) {
+    say("--function and --without were compared with linkage names ('_ZN1V3getEi') alone: the "
+        "program has no C++ library, whose __cxa_demangle tells other names");
   }
   if (!left.files.empty()) {
     std::vector<std::string> paths;
@@ -210,7 +232,8 @@ void add_what_options(Command verb, RecorderOptions& options) {
 
 void add_choice_options(Command verb, RecorderOptions& options) {
   verb.add_option("--function", options.functions,
-                  "record only functions whose plain or demangled name matches this shell pattern")
+                  "record only functions whose linkage or demangled name, with or without return "
+                  "type and parameters, matches this shell pattern")
       .type_name("GLOB")
       .one_value_each();
   verb.add_option("--without", options.without, "skip functions that match this pattern")

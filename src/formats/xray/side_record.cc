@@ -79,6 +79,7 @@ class SideReader {
     record_.objects_may_be_missing = (flags & 8) != 0;
     record_.some_sleds_unpatched = (flags & 16) != 0;
     record_.stopped = (flags & 32) != 0;
+    record_.compared_linkage_names = (flags & 64) != 0;
     committed = in.read<uint64_t>("committed");
     read_process_and_clock(in);
     for (uint64_t* counter :

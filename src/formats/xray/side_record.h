@@ -60,7 +60,8 @@ struct SideRecord {
   bool snapshot = false;
   bool objects_may_be_missing = false;
   bool some_sleds_unpatched = false;
-  bool stopped = false;  // recording was stopped while the process ran
+  bool compared_linkage_names = false;  // patterns chose functions by these alone
+  bool stopped = false;                 // recording was stopped while the process ran
   uint32_t pid = 0;
   uint32_t parent_pid = 0;  // of the recorded process that forked this one; 0: none
   uint64_t start = 0;

@@ -290,6 +290,9 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
                                       : record.ended ? "the process ended by exit"
                                       : record.end == xray::SideRecord::End::signal
                                           ? "the process was ended by a signal"
+
+                                      : record.end == xray::SideRecord::End::exit && record.snapshot
+                                          ? "the process ran on"
                                       : record.end == xray::SideRecord::End::exit
                                           ? "the process ended without its exit handlers"
                                           : "the process had not ended, or did not end by exit"));
@@ -334,6 +337,11 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
     properties.emplace_back("loaded later", "objects may be missing");
   if (record.some_sleds_unpatched)
     properties.emplace_back("sleds", "some functions could not be patched");
+  if (record.compared_linkage_names) {
+    properties.emplace_back("patterns",
+                            "--function and --without were compared with linkage names alone: the "
+                            "process had no C++ library, whose __cxa_demangle tells other names");
+  }
   uint64_t lost = 0;
   for (const Loss& loss : losses_of(record)) lost += loss.events;
   properties.emplace_back("lost", counted(lost, "event"));

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   pthread_t thread;
   pthread_create(&thread, nullptr, worker, end);
   pthread_join(thread, nullptr);
+  if (strcmp(end, "snapshot") == 0) raise(SIGUSR2);
   if (strcmp(end, "kill") == 0) kill(getpid(), SIGKILL);
   return strcmp(end, "seven") == 0 ? 7 : 0;
 }
