@@ -12,11 +12,13 @@ WORK = program_text("recorders/cases/work_of.c")
 
 
 class Folder(unittest.TestCase):
+    options = ()
+
     @classmethod
     def setUpClass(cls):
         program = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source=WORK)
         cls.place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
-        done = telltale("record", "--", "sh", "-c", f"{program} 3; {program} 5; true", cwd=cls.place)
+        done = telltale("record", *cls.options, "--", "sh", "-c", f"{program} 3; {program} 5; true", cwd=cls.place)
         assert done.returncode == 0, done.stderr
         (cls.place / "notes.txt").write_text("no recording\n")
         (cls.place / ".hidden.xray").write_text("neither\n")
@@ -48,6 +50,18 @@ class Folder(unittest.TestCase):
         self.assertIn("PROCESS", telltale("report", self.place).stdout)
         self.assertEqual(telltale("top", "--by-thread", "--by-process", self.place).returncode, 2)
 
+    def test_records_of_a_process(self):
+        for file in self.place.glob("[!.]*.xray"):
+            pid = json.loads(telltale("info", "--json", file).stdout)["threads"][0]["pid"]
+            self.assertEqual(file.name.split(".")[1], str(pid))
+            for chosen, some in ((f"{pid}:{pid}", True), (f"1:{pid}", False)):
+                with self.subTest(chosen=chosen):
+                    said = {verb: telltale(verb, "--json", "--thread", chosen, file).stdout for verb in ("dump", "info", "check", "top")}
+                    self.assertEqual("FunctionEnter" in said["info"], some)
+                    self.assertEqual("enter" in said["dump"], some)
+                    self.assertEqual(json.loads(said["check"])["rows"][0]["records"] > 0, some)
+                    self.assertEqual(bool(json.loads(said["top"])["rows"]), some)
+
     def test_exports_name_processes(self):
         chrome = json.loads(telltale("convert", self.place, "--to", "chrome", "-o", "-").stdout)["traceEvents"]
         named = [event for event in chrome if event["ph"] == "M" and event["name"] == "process_name"]
@@ -61,6 +75,11 @@ class Folder(unittest.TestCase):
             done = telltale(verb, self.place / "inner")
             self.assertEqual(done.returncode, 2)
             self.assertIn("inner is a folder without recordings", done.stderr)
+
+
+class FolderOfVersion1(Folder):
+    """Traces of this version have no process ids; side records have."""
+    options = ("--fdr-version", "1")
 
 
 if __name__ == "__main__":

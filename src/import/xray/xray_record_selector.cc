@@ -19,7 +19,7 @@ RecordFilter::Thread& XrayRecordSelector::at(int64_t pid, int64_t tid) {
 }
 
 void XrayRecordSelector::begin_buffer(int64_t pid, int64_t tid, uint64_t tsc) {
-  at(pid, tid);
+  at(pid == 0 ? process_ : pid, tid);
   tsc_ = tsc;
   last_call_chosen_ = false;
 }

@@ -16,9 +16,10 @@ class XrayRecordSelector final : public xray::RecordSelector {
   // `file_clock`: clock of the file, if the recording's clock differs and counts nanoseconds.
   // `ids`: maps the file's ids to the recording's, if they differ; must outlive it. Null: the
   // filter's function_at does, if there is one.
+  // `process`: of buffers that do not say theirs; 0: unknown.
   XrayRecordSelector(RecordFilter& filter, std::optional<Clock> file_clock,
-                     const IdMap* ids = nullptr)
-      : filter_(filter), file_clock_(std::move(file_clock)), ids_(ids) {}
+                     const IdMap* ids = nullptr, uint32_t process = 0)
+      : filter_(filter), file_clock_(std::move(file_clock)), ids_(ids), process_(process) {}
 
   void begin_buffer(int64_t pid, int64_t tid, uint64_t tsc) override;
   bool function(const xray::FunctionRecord& record) override;
@@ -40,6 +41,7 @@ class XrayRecordSelector final : public xray::RecordSelector {
   RecordFilter& filter_;
   std::optional<Clock> file_clock_;
   const IdMap* ids_;
+  uint32_t process_;
   RecordFilter::Thread* thread_ = nullptr;
   ThreadKey key_;
   uint64_t tsc_ = 0;

@@ -54,7 +54,9 @@ class XrayRecording::Builder {
     const xray::FdrFrames frames =
         xray::frame_fdr_file(file.input.bytes(), file.header, file.input.name());
     recording_.problems_.merge(frames.problems);
+    const bool says_process = xray::fdr_layout(file.header.version).has_pid;
     for (const xray::BufferFrame& frame : frames.buffers) {
+      const ThreadKey thread{says_process ? frame.pid : file.context.pid, frame.tid};
       note_start(index, frame.first_tsc, frame.timed);
       Chunk chunk{.begin = frame.begin,
                   .end = frame.end,
@@ -62,7 +64,7 @@ class XrayRecording::Builder {
                   .file = index,
                   .timed = frame.timed,
                   .torn = frame.torn};
-      if (frame.pid == 0 && !frame.timed && xray::fdr_layout(file.header.version).has_pid) {
+      if (frame.pid == 0 && !frame.timed && says_process) {
         cut_buffers_.emplace_back(frame.tid, chunk);
         continue;
       }
@@ -70,14 +72,14 @@ class XrayRecording::Builder {
         for (const BufferCut& cut : cut_buffer(file.input.bytes(), file.header, frame.begin,
                                                frame.end, kPieceBytes, worker_count(0))) {
           chunk.end = cut.offset;
-          add({frame.pid, frame.tid}, chunk);
+          add(thread, chunk);
           chunk.begin = cut.offset;
           chunk.start_tsc = cut.tsc;
           chunk.inside_buffer = true;
         }
         chunk.end = frame.end;
       }
-      add({frame.pid, frame.tid}, chunk);
+      add(thread, chunk);
     }
   }
 
@@ -281,8 +283,8 @@ Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
   return recording;
 }
 
-// By the side records of the stream's part, or of its process if the part has none. A file of one
-// process without process ids (version 1) has 0 for them.
+// By the side records of the stream's part, or of its process if the part has none. Process 0:
+// unknown.
 void XrayRecording::name_threads() {
   std::set<uint32_t> known_parts;
   for (const File& file : files_)

@@ -27,7 +27,7 @@ std::unique_ptr<xray::RecordSelector> xray_selector(const InputFile& file, Recor
   std::optional<Clock> own;
   if (header && !is_same_counter(header->cycle_frequency, chosen->clock().ticks_per_second))
     own = Clock{.name = "TSC", .ticks_per_second = header->cycle_frequency};
-  auto selector = std::make_unique<XrayRecordSelector>(*chosen, own);
+  auto selector = std::make_unique<XrayRecordSelector>(*chosen, own, nullptr, process_beside(file));
   if (!header || header->type != xray::LogType::fdr || !chosen->by_depth()) return selector;
   const xray::FdrFrames frames = xray::frame_fdr_file(file.bytes(), *header, file.name());
   if (!has_unordered_buffers(frames)) return selector;

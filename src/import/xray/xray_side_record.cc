@@ -279,6 +279,15 @@ std::optional<std::string> missing_side_record(const InputFile& trace) {
   return trace.name() + std::string(kSuffix);
 }
 
+uint32_t process_beside(const InputFile& trace) {
+  const Result<xray::FileHeader> header = xray::read_file_header(trace.bytes());
+  if (!header || header->type != xray::LogType::fdr || xray::fdr_layout(header->version).has_pid)
+    return 0;
+  ProblemLog known;  // whoever reads the names has them
+  const std::optional<FoundSideRecord> found = find_side_record(trace, {}, known);
+  return found ? found->record.pid : 0;
+}
+
 std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record) {
   std::vector<std::pair<std::string, std::string>> properties;
   properties.emplace_back("recorder",

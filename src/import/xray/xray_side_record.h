@@ -33,6 +33,10 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
 // The path of the side record that telltale's recorder wrote for the trace, if it is not there.
 std::optional<std::string> missing_side_record(const InputFile& trace);
 
+// The process that the side record of a trace names, if the trace itself names none (FDR before
+// version 3); otherwise 0.
+uint32_t process_beside(const InputFile& trace);
+
 // What `info` shows of a side record: names and values, in order.
 std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record);
 
