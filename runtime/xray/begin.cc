@@ -32,6 +32,7 @@ void forget_parent() {
   side_file.forget();
   trace_path.clear();
   state.part = 0;
+  __atomic_fetch_add(&state.epoch, 1, __ATOMIC_ACQ_REL);
   // The timer thread stayed with the parent.
   if (state.options.clock == ClockKind::sparse) state.options.clock = ClockKind::tsc;
 }

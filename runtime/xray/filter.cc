@@ -44,15 +44,16 @@ using xray::FunctionAction;
 
 uint64_t now() { return state.clock == ClockKind::monotonic ? monotonic_now() : read_counter(); }
 
-void renew(OpenCalls& open) {
-  if (open.epoch != state.epoch) {
+__attribute__((noinline, cold)) void renew(OpenCalls& open) {
+  if (open.pid != state.pid && open.epoch + 1 == state.epoch) {
+    // A forked child: entries of calls that began in the parent are for the parent's recording.
+    for (; open.pending < open.depth; ++open.pending) open.calls[open.pending].recorded = true;
+  } else {
     // Recording was stopped meanwhile: who knows which of these calls have returned.
     open.depth = open.beyond = open.pending = 0;
-    open.epoch = state.epoch;
     thread_state.waited_ns = waited_ns();
   }
-  // A forked child: entries of calls that began in the parent are for the parent's recording.
-  for (; open.pending < open.depth; ++open.pending) open.calls[open.pending].recorded = true;
+  open.epoch = state.epoch;
   open.pid = state.pid;
 }
 
@@ -72,9 +73,7 @@ OpenCalls* open_calls() {
     }
   }
   OpenCalls* const open = thread_state.open_calls;
-  if (__builtin_expect(
-          open != nullptr && (open->epoch != state.epoch || open->pid != state.pid) && !open->busy,
-          0)) {
+  if (__builtin_expect(open != nullptr && open->epoch != state.epoch && !open->busy, 0)) {
     renew(*open);
   }
   return open;
@@ -123,14 +122,17 @@ StackRange running_signal_stack() {
 // An exception or longjmp ended calls whose stack space is in use again: below `lowest_live`, where
 // the thread runs. The stack of a signal handler may be above the calls that the signal
 // interrupted; these are still open. A handler that longjmp left is not.
-void drop_ended(OpenCalls& open, uint64_t lowest_live) {
+__attribute__((noinline, cold)) void drop_ended_now(OpenCalls& open, uint64_t lowest_live) {
   bool knows_stack = false;
   while (open.depth != 0) {
     const uint64_t at = open.calls[open.depth - 1].stack;
     const bool in_handler = open.signal_stack.holds(lowest_live);
     const bool of_handler = open.signal_stack.holds(at);
     const bool left_handler = of_handler && !in_handler;
-    if (at >= lowest_live && !left_handler) return;
+    if (at >= lowest_live && !left_handler) {
+      if (!in_handler) open.signal_stack = {0, 0};
+      return;
+    }
     if (!left_handler && !knows_stack) {
       open.signal_stack = running_signal_stack();
       knows_stack = true;
@@ -139,6 +141,12 @@ void drop_ended(OpenCalls& open, uint64_t lowest_live) {
     if (in_handler && !of_handler) return;
     drop_innermost(open);
   }
+}
+void drop_ended(OpenCalls& open, uint64_t lowest_live) {
+  if (open.depth == 0) return;
+  const bool may_have_ended = open.calls[open.depth - 1].stack < lowest_live;
+  if (__builtin_expect(may_have_ended || open.signal_stack.bytes != 0, 0))
+    drop_ended_now(open, lowest_live);
 }
 
 // The same for gcc's hooks, which know a place in a call's frame, but not where the frame begins: a
@@ -338,7 +346,7 @@ void filtered_called_exit(uint32_t function, uint64_t place) {
 
 void decide_open_calls(bool ends) {
   OpenCalls* const open = thread_state.open_calls;
-  if (open == nullptr || open->busy || open->epoch != state.epoch || open->pid != state.pid) return;
+  if (open == nullptr || open->busy || open->epoch != state.epoch) return;
   const Bookkeeping bookkeeping(*open);
   record_pending(*open, now());
   while (ends && open->depth != 0) drop_innermost(*open);

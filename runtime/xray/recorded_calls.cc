@@ -87,6 +87,19 @@ TELLTALE_HOOK __attribute__((noinline, cold)) uint64_t remove_call(RecordedCalls
   }
 }
 
+TELLTALE_HOOK __attribute__((noinline, cold)) bool records_other_exit(RecordedCalls& calls,
+                                                                      uint32_t function,
+                                                                      uint64_t word) {
+  // Calls are in the order of their places, except those that ended without an exit, and those on
+  // other stacks of the thread.
+  const bool is_inside = calls.words[calls.used - 1] > (word | kBelowPlace);
+  if (is_inside && (is_full(calls) || (is_dropped(function) && !holds_dropped(calls))))
+    return false;
+  if (remove_call(calls, word, ~uint64_t{0}) == 0) return records_unknown_exit(calls, function);
+  if (is_dropped(function)) look_for_dropped(calls);
+  return true;
+}
+
 TELLTALE_HOOK __attribute__((noinline, cold)) bool holds_dropped(RecordedCalls& calls) {
   if (calls.drop_rounds != current_drop_rounds()) look_for_dropped(calls);
   return calls.holds_dropped;

@@ -66,6 +66,10 @@ TELLTALE_HOOK __attribute__((noinline, cold)) bool make_room(RecordedCalls& call
 // Returns it; 0: there is none.
 TELLTALE_HOOK __attribute__((noinline, cold)) uint64_t remove_call(RecordedCalls& calls,
                                                                    uint64_t word, uint64_t mask);
+// Whether the exit of a sled is to be recorded whose call, `word`, is not the innermost one.
+TELLTALE_HOOK __attribute__((noinline, cold)) bool records_other_exit(RecordedCalls& calls,
+                                                                      uint32_t function,
+                                                                      uint64_t word);
 // Whether a recorded call of a dropped function is open; looks at the calls if functions were
 // dropped since it last did.
 TELLTALE_HOOK __attribute__((noinline, cold)) bool holds_dropped(RecordedCalls& calls);
@@ -121,15 +125,7 @@ TELLTALE_HOT bool records_exit(RecordedCalls* calls, uint32_t function, uint64_t
     asm volatile("" : : : "memory");
     return true;
   }
-  // Calls are in the order of their places, except those that ended without an exit, and those on
-  // other stacks of the thread.
-  if (top > (word | kBelowPlace) &&
-      (is_full(*calls) || (is_dropped(function) && !holds_dropped(*calls)))) {
-    return false;
-  }
-  if (remove_call(*calls, word, ~uint64_t{0}) == 0) return records_unknown_exit(*calls, function);
-  if (__builtin_expect(is_dropped(function), 0)) look_for_dropped(*calls);
-  return true;
+  return records_other_exit(*calls, function, word);
 }
 
 TELLTALE_HOT bool counts_left_out() {

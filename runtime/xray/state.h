@@ -208,7 +208,7 @@ struct State {
   uint64_t min_ticks;
   int pid;
   int parent_pid;
-  uint32_t epoch;  // raised whenever recording starts
+  uint32_t epoch;  // raised whenever recording starts, also in a forked child
   uint32_t part;   // of this process's recordings, the number of the current one
   uint64_t start_ticks;
   uint64_t start_raw_ns;
