@@ -7,11 +7,13 @@ import pathlib
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
 import json_schemas
 import mono_programs
+import recorder_programs
 
 TELLTALE = os.environ["TELLTALE"]
 GOLDEN = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"], "tests/golden/xray")
@@ -147,6 +149,43 @@ class FollowTest(unittest.TestCase):
             answers, complaints = following.communicate(timeout=60)
             self.assertEqual(following.returncode, 0, complaints)
             self.assertEqual([document["rows"] for document in documents(answers)], [expected[1], expected[0], expected[1]])
+
+    def test_each_record_of_each_thread_is_printed_once(self):
+        """Threads write into cells of their own, so that records are added in the middle of the file."""
+        for kind in recorder_programs.KINDS:
+            with self.subTest(kind=kind), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder, "turns.tlg" if kind == "stacktrack" else "turns.xray")
+                record, for_each = ("HIT", 1) if kind == "stacktrack" else ("Function", 2)
+                options = "" if kind == "stacktrack" else "buffer=4K"
+                with subprocess.Popen([recorder_programs.build("takes_turns", kind)], stdin=subprocess.PIPE, bufsize=0,
+                                      env={**os.environ, **recorder_programs.settings(kind, path, options)}) as program:
+                    program.stdin.write(b"mt")
+                    while not path.exists():
+                        time.sleep(0.01)
+                    following, lines = start("dump", "--follow", "--json", path), []
+                    deadline = threading.Timer(60, following.kill)  # ends the waiting for lines that do not come
+                    deadline.start()
+                    self.addCleanup(deadline.cancel)
+                    for done, turns in ((2, b"mmm"), (5, b"ttm"), (8, b"")):
+                        while sum(f'"record":"{record}"' in line for line in lines) < done * for_each:
+                            lines.append(following.stdout.readline())
+                            self.assertNotEqual(lines[-1], "")
+                        program.stdin.write(turns)
+                    program.stdin.close()
+                rest, complaints = following.communicate(timeout=60)
+                deadline.cancel()
+                self.assertEqual((following.returncode, complaints), (0, ""))
+                lines = [json.loads(line) for line in lines + rest.splitlines()]
+                whole = [json.loads(line) for line in telltale("dump", "--json", path).stdout.splitlines()]
+                # What the recorder changes later is printed again at the end.
+                changed = ("FileHeader", "BufferExtents", "LOST", "TIMETYPE")
+                places = lambda records: sorted((each["offset"], each["record"]) for each in records)
+                self.assertEqual(places(each for each in lines if each["record"] not in changed),
+                                 places(each for each in whole if each["record"] not in changed))
+                for each in whole:
+                    self.assertEqual(lines.count(each), 1, each)
+                    last = [line for line in lines if (line["offset"], line["record"]) == (each["offset"], each["record"])][-1]
+                    self.assertEqual(last, each)
 
     def test_a_folder_is_followed_like_its_files(self):
         trace = self.trace_of_this_process()

@@ -5,6 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
@@ -12,6 +15,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/fnv.h"
 #include "cli/options/recording_writer.h"
 
 namespace telltale::cli {
@@ -68,6 +72,44 @@ void add_contents(const std::string& path, uint64_t& hash) {
     for (size_t i = 0; i < count; ++i) hash = (hash ^ words[i]) * kPrime;
   }
   ::close(file);
+}
+
+}  // namespace
+
+namespace {
+
+// Records that recorders change after they have written them.
+constexpr auto kRewritten =
+    std::to_array<std::string_view>({"FileHeader", "BufferExtents", "LOST", "TIMETYPE"});
+
+// The kind of the record in a line of text or JSON.
+std::string_view record_of(std::string_view line) {
+  constexpr std::string_view kJsonKey = R"("record":")";
+  std::string_view rest = line;
+  char end = ' ';
+  if (line.starts_with('{')) {
+    const size_t key = line.find(kJsonKey);
+    if (key == std::string_view::npos) return {};
+    rest.remove_prefix(key + kJsonKey.size());
+    end = '"';
+  } else {
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));  // before the offset
+    rest.remove_prefix(std::min(rest.find(' '), rest.size()));
+    rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  }
+  return rest.substr(0, std::min(rest.find(end), rest.find('\n')));
+}
+
+// The first number in a line.
+uint64_t offset_of(std::string_view line) {
+  uint64_t offset = 0;
+  const size_t digits = std::min(line.find_first_of("0123456789"), line.size());
+  std::from_chars(line.data() + digits, line.data() + line.size(), offset);
+  return offset;
+}
+
+constexpr uint64_t mixed(uint64_t a, uint64_t b) {
+  return (a ^ (b + 0x9E37'79B9'7F4A'7C15 + (a << 6) + (a >> 2))) * 0x9E37'79B9'7F4A'7C15;
 }
 
 }  // namespace
@@ -136,30 +178,48 @@ void Follower::hold_back(std::string complaints, int status) {
 void part_answers() { std::fputs(::isatty(STDOUT_FILENO) != 0 ? "\x1b[H\x1b[2J" : "\n", stdout); }
 
 void NewLines::restart() {
-  line_ = 0;
+  std::ranges::sort(fresh_);
+  const auto middle = static_cast<std::ptrdiff_t>(told_.size());
+  told_.insert(told_.end(), fresh_.begin(), fresh_.end());
+  std::inplace_merge(told_.begin(), told_.begin() + middle, told_.end());
+  fresh_.clear();
+  file_ = 0;
+  last_ = 0;
+  repeats_ = 0;
   half_.clear();
-  torn_.clear();
   held_.clear();
-  held_lines_ = 0;
+  unfinished_.clear();
 }
 
+void NewLines::begin_file(std::string_view name) {
+  file_ = fnv1a(name);
+  last_ = 0;
+}
+
+bool NewLines::is_told(uint64_t key) const { return std::ranges::binary_search(told_, key); }
+
 void NewLines::take_line(std::string_view line, std::string& out) {
-  if (line.find("Problem kind=torn_tail ") < 16 ||
-      line.find(R"("record":"Problem","kind":"torn_tail")") < 48) {
-    torn_ += line;  // precedes the complete records of a torn buffer
+  const std::string_view record = record_.empty() ? record_of(line) : record_;
+  if (record == "Problem" || record == "Skipped") {
+    unfinished_ += line;
     return;
   }
-  if (line_++ < told_) return;
-  const bool may_change = line.find(" Problem ") < 16 || line.find(" Skipped ") < 16 ||
-                          line.find(R"("record":"Problem")") < 48 ||
-                          line.find(R"("record":"Skipped")") < 48;
-  held_ += line;
-  ++held_lines_;
-  if (may_change) return;
-  out += held_;
-  told_ += held_lines_;
-  held_.clear();
-  held_lines_ = 0;
+  uint64_t key = mixed(file_, fnv1a(line));
+  repeats_ = key == last_ ? repeats_ + 1 : 0;
+  last_ = key;
+  if (repeats_ > 0) key = mixed(key, repeats_);
+  if (is_told(key)) return;
+  fresh_.push_back(key);
+  if (std::ranges::find(kRewritten, record) != kRewritten.end()) {
+    const uint64_t place = mixed(file_, mixed(fnv1a(record), offset_of(line)));
+    if (is_told(place)) {
+      held_ += line;
+      fresh_.pop_back();
+      return;
+    }
+    fresh_.push_back(place);
+  }
+  out += line;
 }
 
 std::string NewLines::take(std::string_view piece) {
@@ -176,9 +236,7 @@ std::string NewLines::take(std::string_view piece) {
 }
 
 std::string NewLines::rest() {
-  told_ += held_lines_;
-  held_lines_ = 0;
-  return std::exchange(torn_, {}) + std::exchange(held_, {}) + std::exchange(half_, {});
+  return std::exchange(held_, {}) + std::exchange(unfinished_, {}) + std::exchange(half_, {});
 }
 
 }  // namespace telltale::cli

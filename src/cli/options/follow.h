@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace telltale::cli {
@@ -50,26 +51,36 @@ class Follower {
 // empty line.
 void part_answers();
 
-// Passes only the new lines of a text that is generated repeatedly and grows. Holds back lines
-// about damage at the end until something follows them.
+// Passes only the new lines of a dump that is generated repeatedly. A recorder that maps its file
+// adds records at many places, so that new lines may be anywhere. The memory is 8 bytes a line.
 class NewLines {
  public:
+  // `record`: the kind of all records, if the lines do not name it (CSV); otherwise empty.
+  explicit NewLines(std::string record = {}) : record_(std::move(record)) {}
+
   // Starts the next generation of the text.
   void restart();
+  // The lines that follow are of this file. Before the first call, they are of none.
+  void begin_file(std::string_view name);
   // Takes the next piece, not necessarily whole lines; returns what is new and final.
   std::string take(std::string_view piece);
-  // What take() held back; call after the last generation.
+  // What take() held back, of the last generation: lines about damage and unused space, and records
+  // that were passed and that the recorder has changed since.
   std::string rest();
 
  private:
   void take_line(std::string_view line, std::string& out);
+  [[nodiscard]] bool is_told(uint64_t key) const;
 
-  uint64_t told_ = 0;  // lines passed, over all generations
-  uint64_t line_ = 0;  // of this generation
-  std::string half_;   // the start of an incomplete line
-  std::string torn_;   // lines about something unfinished
-  std::string held_;   // lines that may still change
-  uint64_t held_lines_ = 0;
+  std::string record_;
+  uint64_t file_ = 0;            // a hash of its name
+  std::vector<uint64_t> told_;   // hashes of the lines of earlier generations, sorted
+  std::vector<uint64_t> fresh_;  // those of this generation
+  uint64_t last_ = 0;            // the hash of the previous line
+  uint64_t repeats_ = 0;         // of the previous line
+  std::string half_;             // the start of an incomplete line
+  std::string held_;             // records that the recorder has changed
+  std::string unfinished_;       // lines about damage and unused space
 };
 
 }  // namespace telltale::cli

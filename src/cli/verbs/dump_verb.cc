@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,7 +34,9 @@ Result<RecordTable> chosen_records(const DumpOptions& options, const FormatDescr
   return usage_error(fmt::format("--record: there is no {}; {}", options.record, kinds));
 }
 
-int dump(const DumpOptions& options, const ByteSink& sink) {
+// `begin_file` is told the name of each file before its records are printed.
+int dump(const DumpOptions& options, const ByteSink& sink,
+         const std::function<void(const std::string&)>& begin_file) {
   const ReadingOptions& reading = options.reading;
   ProblemLog problems;
   bool has_header = false;  // of CSV
@@ -58,6 +61,7 @@ int dump(const DumpOptions& options, const ByteSink& sink) {
           }
           has_header = true;
         }
+        begin_file(file.name());
         return format.dump(file, reading.open_options(), style, sink, problems, chosen);
       });
   if (!done) return report_error(done.error());
@@ -66,19 +70,22 @@ int dump(const DumpOptions& options, const ByteSink& sink) {
 
 // Prints only what is new each time.
 int dump_growing(const DumpOptions& options) {
-  NewLines lines;
+  NewLines lines(options.reading.csv ? options.record : std::string());
   const int status = answer_and_follow(options.reading, [&](std::vector<int64_t>& writers) {
     if (const auto recording = open_recording(options.reading.open_options()))
       writers = (*recording)->writers();
     lines.restart();
-    return dump(options, [&](std::string_view block) { return print_block(lines.take(block)); });
+    return dump(
+        options, [&](std::string_view block) { return print_block(lines.take(block)); },
+        [&](const std::string& file) { lines.begin_file(file); });
   });
   print(lines.rest());
   return status;
 }
 
 int run(const DumpOptions& options) {
-  return options.reading.follow ? dump_growing(options) : dump(options, print_block);
+  if (options.reading.follow) return dump_growing(options);
+  return dump(options, print_block, [](const std::string&) {});
 }
 
 }  // namespace
