@@ -12,6 +12,7 @@ std::string to_string(const Problem& problem) {
   if (problem.kind == Problem::Kind::estimate) return problem.message;
   std::string text;
   if (!problem.file.empty()) text += problem.file + ": ";
+  if (problem.kind == Problem::Kind::names) return text + problem.message;
   text += fmt::format("{}{}at byte {}: {}", problem.record, problem.record.empty() ? "" : " ",
                       problem.offset, problem.message);
   if (problem.lost_bytes != 0)

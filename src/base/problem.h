@@ -16,6 +16,7 @@ struct Problem {
     loss,        // the input itself reports that something is missing
     by_design,   // missing because the recorder was asked to keep only a part, as a ring does
     oddity,      // readable, but not by the letter of the format
+    names,       // the recording is whole, but its program's file is needed to name its functions
     estimate,    // nothing is missing: the numbers of an answer are not those of the recording
   };
   Kind kind = Kind::corruption;
@@ -28,11 +29,11 @@ struct Problem {
 
 // True for what means damage: a sound recording, whole as it was asked for, has none of it.
 constexpr bool is_damage(Problem::Kind kind) {
-  return kind != Problem::Kind::oddity && kind != Problem::Kind::by_design &&
-         kind != Problem::Kind::estimate;
+  return kind == Problem::Kind::torn_tail || kind == Problem::Kind::corruption ||
+         kind == Problem::Kind::loss;
 }
 
-// With the place in the file, unless it is an estimate, which has none.
+// With the place in the file, unless it is about names or an estimate, which have none.
 std::string to_string(const Problem& problem);
 
 // Collects problems: all are counted, and the first `keep` in order of file and offset are kept

@@ -30,7 +30,7 @@ Result<std::vector<GivenProgram>> read_given(const std::vector<std::string>& pro
 }
 
 Problem problem_with(const std::string& path, std::string message) {
-  return {Problem::Kind::loss, 0, path, {}, std::move(message), 0};
+  return {Problem::Kind::names, 0, path, {}, std::move(message), 0};
 }
 
 }  // namespace
@@ -71,7 +71,9 @@ class RecordedNames::Opener {
     if (!may_open_recorded_path(object.path)) {
       problems_.add(problem_with(
           object.path,
-          "the recorded program was not found; its functions have no names (use --program)"));
+          fmt::format("the recorded program{} was not found; its functions have no names (use "
+                      "--program)",
+                      object.build_id.empty() ? "" : " (build-id " + object.build_id + ")")));
       return nullptr;
     }
     if (const Result<void> same = check_recorded_program(identity, object.path); !same) {

@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 #include <memory>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "analysis/calls/call_sequence.h"
+#include "cli/options/compared_names.h"
 #include "cli/options/function_match.h"
 #include "cli/options/message.h"
 #include "cli/options/open_one.h"
@@ -78,6 +81,20 @@ Result<OneThread> read_thread(const ReadingOptions& reading, size_t side,
   return one;
 }
 
+// Errors: usage, if a side lacks the names that are compared.
+Result<void> check_names(const OneThread& before, const OneThread& after,
+                         const NameNumbers& numbers) {
+  ComparedNames names;
+  names.add_problems(ComparedNames::kBefore, before.recording->problems());
+  names.add_problems(ComparedNames::kAfter, after.recording->problems());
+  std::vector<std::array<bool, 2>> seen(numbers.size());
+  for (const CallSequence::Call& call : before.sequence.calls) seen[call.name][0] = true;
+  for (const CallSequence::Call& call : after.sequence.calls) seen[call.name][1] = true;
+  for (uint32_t number = 0; number < numbers.size(); ++number)
+    names.add_function(numbers.name(number), seen[number][0], seen[number][1]);
+  return names.check(false);
+}
+
 Result<void> write_page_file(const SequenceReport& report, const ProblemLog& problems,
                              const OutputOption& output) {
   Result<OutputFile> out = open_output(output);
@@ -103,6 +120,8 @@ int diff_order(const ReadingOptions& reading, const DiffOrderOptions& options) {
   if (!a) return report_error(a.error());
   const Result<OneThread> b = read_thread(reading, 1, options.programs_after, numbers, problems);
   if (!b) return report_error(b.error());
+  if (const Result<void> named = check_names(*a, *b, numbers); !named)
+    return report_error(named.error());
   const SequenceAlignment alignment = align_call_sequences(a->sequence, b->sequence);
   const auto side = [&](const OneThread& one, size_t index) {
     return SequenceSide{reading.files[index], one.thread, one.sequence};

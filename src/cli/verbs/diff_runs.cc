@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analysis/calls/runs_diff.h"
+#include "cli/options/compared_names.h"
 #include "cli/options/function_match.h"
 #include "cli/options/message.h"
 #include "cli/options/open_one.h"
@@ -57,6 +58,21 @@ std::vector<RunProfile> profiles_of(const std::vector<Run>& runs) {
     profiles.push_back({run.profile, calls.clock(), calls.functions()});
   }
   return profiles;
+}
+
+// Errors: usage, if a side lacks the names that are compared.
+Result<void> check_names(const RunsDiff& diff, const std::vector<Run>& before,
+                         const std::vector<Run>& after, bool for_gate) {
+  ComparedNames names;
+  for (const Run& run : before)
+    names.add_problems(ComparedNames::kBefore, run.recording->problems());
+  for (const Run& run : after) names.add_problems(ComparedNames::kAfter, run.recording->problems());
+  const auto seen = [](const RunsDiff::Values& side) {
+    return std::ranges::any_of(side.calls, [](uint64_t calls) { return calls != 0; });
+  };
+  for (const RunsDiff::Row& row : diff.functions)
+    names.add_function(row.name, seen(row.before), seen(row.after));
+  return names.check(for_gate);
 }
 
 // Calls are exact: every run after has more than the gate allows over every run before. Times vary:
@@ -163,6 +179,8 @@ int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options) {
   if (!after) return report_error(after.error());
   const RunsDiff diff =
       make_runs_diff(profiles_of(*before), profiles_of(*after), reading.name_style());
+  if (const Result<void> named = check_names(diff, *before, *after, !gates->empty()); !named)
+    return report_error(named.error());
   std::vector<RunsExcess> exceeded;
   GateOutcome outcome;
   if (options.gate_all) {

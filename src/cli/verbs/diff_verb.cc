@@ -10,6 +10,7 @@
 
 #include "analysis/calls/recording_diff.h"
 #include "base/counted.h"
+#include "cli/options/compared_names.h"
 #include "cli/options/diff_gate.h"
 #include "cli/options/function_match.h"
 #include "cli/options/message.h"
@@ -141,6 +142,17 @@ std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
   return out;
 }
 
+// Errors: usage, if a side lacks the names that are compared.
+Result<void> check_names(const RecordingDiff& diff, const Recording& before, const Recording& after,
+                         bool for_gate) {
+  ComparedNames names;
+  names.add_problems(ComparedNames::kBefore, before.problems());
+  names.add_problems(ComparedNames::kAfter, after.problems());
+  for (const RecordingDiff::Row& row : diff.functions)
+    names.add_function(row.name, row.before.seen(), row.after.seen());
+  return names.check(for_gate);
+}
+
 // Says how functions get names, if one has none.
 void remark_number(const RecordingDiff& diff, const DiffOptions& options) {
   const ReadingOptions reading =
@@ -261,6 +273,8 @@ int run(DiffOptions& options) {
   const RecordingDiff diff = make_recording_diff(
       {left->tree, left->profile, a.clock(), a.functions()},
       {right->tree, right->profile, b.clock(), b.functions()}, options.reading.name_style());
+  if (const Result<void> named = check_names(diff, **before, **after, !gates->empty()); !named)
+    return report_error(named.error());
   return finish(diff, options, *gates, problems);
 }
 

@@ -74,6 +74,7 @@ Violation::Kind kind_of(const Problem& problem) {
     case Problem::Kind::corruption:
     case Problem::Kind::by_design:
     case Problem::Kind::oddity:
+    case Problem::Kind::names:
     case Problem::Kind::estimate:
       break;
   }

@@ -12,7 +12,7 @@ constexpr std::array kFieldsOfProblem = {
     field::text("record", "Kind of record or buffer."),
     field::text("message", "What is wrong."),
     field::bytes("lost_bytes", "Bytes that could not be read because of it."),
-    field::text("kind", "corruption, torn tail, loss, by design, oddity or estimate."),
+    field::text("kind", "corruption, torn tail, loss, by design, oddity, names or estimate."),
     field::text("file", "The file."),
 };
 
@@ -32,6 +32,8 @@ std::string_view problem_kind_name(Problem::Kind kind) {
       return "by design";
     case Problem::Kind::oddity:
       return "oddity";
+    case Problem::Kind::names:
+      return "names";
     case Problem::Kind::estimate:
       return "estimate";
   }

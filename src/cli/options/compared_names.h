@@ -1,0 +1,39 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+#include "base/problem.h"
+
+namespace telltale::cli {
+
+// Whether two recordings can be compared by names: a side whose program was removed or rebuilt has
+// no names, and everything in it would be new or vanished. Recordings of one program that is
+// missing can be compared, because equal functions have equal numbers.
+class ComparedNames {
+ public:
+  enum Side : uint8_t { kBefore, kAfter };
+
+  // The problems of a recording of this side.
+  void add_problems(Side side, const ProblemLog& problems);
+  // A function, and which sides have it.
+  void add_function(std::string_view name, bool before, bool after);
+
+  // Errors: usage, if most functions of a side have no names; for a gate, if any of them has none,
+  // since it could be a function of the other side.
+  [[nodiscard]] Result<void> check(bool for_gate) const;
+
+ private:
+  struct OneSide {
+    std::set<std::string> missing;  // what is said about its programs
+    size_t functions = 0;
+    size_t unnamed = 0;  // those that the other side does not have
+  };
+  std::array<OneSide, 2> sides_;
+};
+
+}  // namespace telltale::cli
