@@ -431,8 +431,9 @@ Result<ConversionLoss> convert_trace(Bytes file, const std::string& file_name,
     if (!header) return std::unexpected(header.error());
     input.header = *header;
     const LogType type = target.form == Form::fdr ? LogType::fdr : LogType::basic;
-    const bool same = target.form != Form::yaml && header->type == type &&
-                      header->version == target.version &&
+    // A recorder's cells have unused space between the buffers, which LLVM's readers do not accept.
+    const bool same = target.form != Form::yaml && !header->recorder.cells &&
+                      header->type == type && header->version == target.version &&
                       target.order.value_or(header->order) == header->order;
     if (same) {
       if (const Result<void> done = rewrite_trace(file, sink); !done)

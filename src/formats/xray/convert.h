@@ -33,11 +33,12 @@ std::optional<ConvertTarget> parse_convert_target(std::string_view text);
 // Writes an XRay trace (FDR 1 to 5, basic 1 to 3, or llvm-xray's YAML, recognised by content) in
 // another form or version. Times survive exactly, as do all values that the target can express;
 // others are counted in the result. If form, version and byte order are the input's own, all bytes
-// are copied, damage included. FDR keeps its buffers and their order (one that grows beyond its
-// limit is continued in a new one); basic and YAML contain each thread's records in order of time,
-// YAML all records by time. Damage in the input goes to `problems`. Streams: memory grows with the
-// number of buffers (their index) and threads, not with the trace; only YAML input is held in
-// memory. Errors: an unreadable input, an unknown version, and the sink's.
+// are copied, damage included, unless the input has the cells of telltale's recorder. FDR keeps its
+// buffers and their order (one that grows beyond its limit is continued in a new one); basic and
+// YAML contain each thread's records in order of time, YAML all records by time. Damage in the
+// input goes to `problems`. Streams: memory grows with the number of buffers (their index) and
+// threads, not with the trace; only YAML input is held in memory. Errors: an unreadable input, an
+// unknown version, and the sink's.
 Result<ConversionLoss> convert_trace(Bytes file, const std::string& file_name,
                                      const ConvertTarget& target, const ByteSink& sink,
                                      ProblemLog& problems);

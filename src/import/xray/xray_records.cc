@@ -53,19 +53,21 @@ Result<RecordLosses> convert_xray(const FormatDescriptor& format, const InputFil
   const Result<XraySideRecords> sides = open_side_records(beside, options, same_again);
   if (!sides) return std::unexpected(sides.error());
   wanted->names_beside_input = sides->functions;
-  if (!options.programs.empty() || sides->functions != 0) {
+  if (target == kXrayYamlTarget && (!options.programs.empty() || sides->names != nullptr)) {
     std::vector<InputFile> inputs;
     inputs.push_back(file.share());
     auto opened = format.open(std::move(inputs), options);
     if (!opened) return std::unexpected(opened.error());
     recording = *std::move(opened);
-    if (target == kXrayYamlTarget) {
-      // The recording's ids may be others than the file's.
-      wanted->function_name = [&names = recording->timed_calls()->functions(),
-                               ids = recording->functions_in(0)](uint32_t id) {
-        return names.describe(ids ? ids(id) : FunctionId{id}).name;
-      };
-    }
+    for (const Problem& problem : recording->problems().kept())
+      if (problem.kind == Problem::Kind::names) problems.add(problem);
+    // The recording's ids may be others than the file's.
+    wanted->function_name = [&names = recording->timed_calls()->functions(),
+                             ids = recording->functions_in(0)](uint32_t id) {
+      const FunctionInfo& info = names.describe(ids ? ids(id) : FunctionId{id});
+      // A function without a name has its id, as in llvm-xray's text.
+      return info.name == fmt::format("#{}", id) ? std::to_string(id) : info.name;
+    };
   }
   problems.merge(file.problems());
   const Result<xray::ConversionLoss> loss =
