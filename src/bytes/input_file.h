@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/error.h"
 #include "base/problem.h"
@@ -45,6 +46,8 @@ class InputFile {
     return compression_;
   }  // "gzip", "zstd", "xz", "lz4" or empty
   [[nodiscard]] const ProblemLog& problems() const { return problems_; }
+  // A problem that was found where this file was, such as a file beside it that cannot be read.
+  void add_problem(Problem problem) { problems_.add(std::move(problem)); }
 
  private:
   InputFile() = default;

@@ -1,7 +1,11 @@
 #include "import/recording_folder.h"
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -28,6 +32,22 @@ Result<bool> is_recording(const fs::directory_entry& entry, const OpenOptions& o
   return find_format(*file, options).has_value();
 }
 
+// One name of each file, in order: a side record is beside one name only.
+std::vector<std::string> without_repetitions(std::vector<std::string> names) {
+  sort_rows(names);
+  std::error_code unknown;
+  std::ranges::stable_sort(names, {}, [&](const std::string& name) {
+    return std::pair(!fs::exists(name + ".side", unknown), fs::is_symlink(name, unknown));
+  });
+  std::set<std::pair<dev_t, ino_t>> seen;
+  std::erase_if(names, [&](const std::string& name) {
+    struct stat status = {};
+    return ::stat(name.c_str(), &status) == 0 && !seen.emplace(status.st_dev, status.st_ino).second;
+  });
+  sort_rows(names);
+  return names;
+}
+
 Result<std::vector<std::string>> recordings_in(const std::string& folder,
                                                const OpenOptions& options) {
   std::vector<std::string> files;
@@ -43,8 +63,7 @@ Result<std::vector<std::string>> recordings_in(const std::string& folder,
     return usage_error(folder + (is_study(folder)
                                      ? " is a study: use telltale study info, isolate or check"
                                      : " is a folder without recordings"));
-  sort_rows(files);
-  return files;
+  return without_repetitions(std::move(files));
 }
 
 }  // namespace
@@ -63,6 +82,10 @@ Result<std::vector<std::string>> files_of(const OpenOptions& options) {
     std::ranges::move(*found, std::back_inserter(files));
   }
   return files;
+}
+
+bool is_of_folder(const OpenOptions& options, const std::string& file) {
+  return std::ranges::find(options.files, file) == options.files.end();
 }
 
 }  // namespace telltale

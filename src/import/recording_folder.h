@@ -9,10 +9,14 @@
 namespace telltale {
 
 // `options.files` with each folder replaced by the recordings in it, by name: the regular files
-// whose content a format recognises. Subfolders, hidden files and side records are left out. One
-// run of a tree of processes leaves such a folder.
+// whose content a format recognises. Subfolders, hidden files and side records are left out, and so
+// are further names of a file: links such as latest.xray. One run of a tree of processes leaves
+// such a folder.
 // Errors: usage, for a folder without recordings; io and limit, also of a file in a folder: what
 // cannot be read is not left out.
 Result<std::vector<std::string>> files_of(const OpenOptions& options);
+
+// Whether this file of files_of() is one that a folder stands for.
+bool is_of_folder(const OpenOptions& options, const std::string& file);
 
 }  // namespace telltale

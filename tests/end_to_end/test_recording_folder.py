@@ -1,6 +1,8 @@
 """A folder stands for the recordings in it: those of a tree of processes, for example."""
 import json
+import os
 import pathlib
+import shutil
 import tempfile
 import unittest
 
@@ -23,6 +25,10 @@ class Folder(unittest.TestCase):
         (cls.place / "notes.txt").write_text("no recording\n")
         (cls.place / ".hidden.xray").write_text("neither\n")
         (cls.place / "inner").mkdir()
+
+    def copy(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()), "copy")
+        return pathlib.Path(shutil.copytree(self.place, place))
 
     def test_all_processes_together(self):
         files = sorted(str(path) for path in self.place.glob("[!.]*.xray"))
@@ -69,6 +75,39 @@ class Folder(unittest.TestCase):
         self.assertEqual({event["pid"] for event in named}, {event["pid"] for event in chrome})
         speedscope = json.loads(telltale("convert", self.place, "--to", "speedscope", "-o", "-").stdout)
         self.assertTrue(all(" of program " in profile["name"] for profile in speedscope["profiles"]))
+
+    def test_a_file_with_two_names_is_read_once(self):
+        for link in (os.symlink, os.link):
+            with self.subTest(link=link.__name__):
+                place = self.copy()
+                recording = sorted(place.glob("program*.xray"))[0]
+                link(recording, place / "a-latest.xray")  # by name the first, and without a side record
+                self.assertEqual(calls(place, prefix=""), {"main": 2, "work": 5 + 15})
+                self.assertEqual(telltale("dump", place).stdout, telltale("dump", *sorted(place.glob("program*.xray"))).stdout)
+
+    def test_a_file_that_ends_in_its_header_hides_no_other(self):
+        place = self.copy()
+        whole = sorted(place.glob("program*.xray"))
+        (place / "a-torn.xray").write_bytes(whole[0].read_bytes()[:10])
+        (place / "empty.xray").write_bytes(b"")
+        for verb in ("top", "info", "report", "stacks"):
+            done = telltale(verb, place)
+            self.assertEqual(done.returncode, 0, verb)
+            strict = telltale(verb, "--strict", place)
+            self.assertEqual(strict.returncode, 4, verb)
+            if verb != "info":
+                self.assertEqual(done.stdout, telltale(verb, *whole).stdout)
+                self.assertRegex(done.stderr, r"a-torn\.xray: FileHeader at byte 8: .*\(10 bytes lost\)")
+        for verb in ("check", "dump"):
+            done = telltale(verb, place)
+            self.assertEqual(done.returncode, 3, verb)
+            self.assertEqual(done.stdout, telltale(verb, *whole).stdout)
+            self.assertIn("a-torn.xray: FileHeader", done.stderr)
+        # What is named is to be read.
+        self.assertEqual(telltale("top", place / "a-torn.xray", *whole).returncode, 3)
+        for file in whole:
+            file.unlink()
+        self.assertEqual(telltale("top", place).returncode, 3)
 
     def test_a_folder_without_recordings(self):
         for verb in ("top", "check"):

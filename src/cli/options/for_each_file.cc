@@ -30,12 +30,17 @@ Result<void> for_each_file(
   if (filter->keeps_everything()) {
     const Result<std::vector<std::string>> files = files_of(open);
     if (!files) return std::unexpected(files.error());
+    Result<void> all;
     for (const std::string& path : *files) {
       const Result<InputFile> file = InputFile::open(path, open.limits);
       if (!file) return std::unexpected(file.error());
-      if (const Result<void> done = use_one(*file, nullptr); !done) return done;
+      const Result<void> done = use_one(*file, nullptr);
+      if (done) continue;
+      // One file of a folder that ends inside its header does not hide the others.
+      if (done.error().cause != Error::Cause::truncated || !is_of_folder(open, path)) return done;
+      if (all) all = done;
     }
-    return {};
+    return all;
   }
   const auto recording = open_recording(open);
   if (!recording) return std::unexpected(recording.error());
