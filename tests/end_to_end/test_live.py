@@ -214,6 +214,19 @@ class FollowTest(unittest.TestCase):
             # Everything is printed, the torn end last.
             self.assertEqual(sorted(done.stdout.splitlines()), sorted(telltale("dump", torn).stdout.splitlines()))
 
+    def test_damage_of_what_is_still_written_is_explained(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "growing.fdr")
+            verbs = {"check": 1, "top": 0, "info": 0, "dump": 0}
+            with open(path, "wb", buffering=0) as file:
+                file.write(self.trace_of_this_process()[:-20])
+                for verb, status in verbs.items():
+                    done = telltale(verb, path)
+                    self.assertEqual(done.returncode, status)
+                    self.assertIn(f"growing.fdr is still being written by process {os.getpid()}", done.stderr, verb)
+            for verb in verbs:
+                self.assertNotIn("still being written", telltale(verb, path).stderr, verb)
+
     def test_standard_input_cannot_be_followed(self):
         done = subprocess.run([TELLTALE, "top", "--follow", "-"], input=b"", capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 2)

@@ -95,8 +95,9 @@ class Folder(unittest.TestCase):
             self.assertEqual(done.returncode, 0, verb)
             strict = telltale(verb, "--strict", place)
             self.assertEqual(strict.returncode, 4, verb)
-            if verb != "info":
+            if verb in ("top", "stacks"):
                 self.assertEqual(done.stdout, telltale(verb, *whole).stdout)
+            if verb != "info":
                 self.assertRegex(done.stderr, r"a-torn\.xray: FileHeader at byte 8: .*\(10 bytes lost\)")
         for verb in ("check", "dump"):
             done = telltale(verb, place)

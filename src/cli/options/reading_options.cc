@@ -16,6 +16,7 @@
 #include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/progress_line.h"
+#include "cli/options/recording_writer.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/open_recording.h"
@@ -385,6 +386,7 @@ int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
     return kDone;
   }
   print_message("{}", complaints);
+  if (problems.damaged()) remark_writers(options.open_options());
   return status;
 }
 

@@ -10,6 +10,7 @@
 #include "bytes/input_file.h"
 #include "cli/options/for_each_file.h"
 #include "cli/options/reading_options.h"
+#include "cli/options/recording_writer.h"
 #include "cli/verbs/verbs.h"
 #include "import/study.h"
 #include "output/escape.h"
@@ -122,7 +123,9 @@ int run(const ReadingOptions& options) {
   }
   if (!print(out)) return kUnreadable;
   if (!done) return report_error(done.error());
-  return std::ranges::all_of(files, &FileCheck::valid) ? kDone : kFinding;
+  if (std::ranges::all_of(files, &FileCheck::valid)) return kDone;
+  remark_writers(others.open_options());
+  return kFinding;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cli/options/reading_options.h"
+#include "cli/options/recording_writer.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
@@ -157,6 +158,7 @@ int run(const ReadingOptions& options) {
     const RecordingInfo info = recording.info(options.jobs, filter);
     const RecordedNames names(recording);
     print(options.json ? to_json(info, names, recording.format().name) : to_text(info, names));
+    if (info.problems.damaged() && !options.follow) remark_writers(options.open_options());
     return strict_status(options, info.problems);
   });
 }
