@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
+import recorder_programs
 from export_tools import SOURCE_DIR, compiler, fdr, install_node_modules, restore, yaml_map, yaml_trace
 
 TELLTALE = os.environ["TELLTALE"]
@@ -91,6 +92,19 @@ class FlamePage(unittest.TestCase):
         whole.write_bytes(fdr([("enter", 1, 10), ("enter", 2, 10), ("exit", 2, 10), ("exit", 1, 10)])[:-5])
         answers = self.drive(self.flame(whole), ("eval", "document.querySelector('.summary .loss').textContent"))
         self.assertRegex(answers[0], "losses .*bytes")
+
+    def test_facts_say_what_was_lost_and_what_a_ring_left_out(self):
+        program = recorder_programs.build("takes_turns", "functions")
+        for options, name, words in (("size=64K,buffer=4K", "losses", r"^\d+ events lost: without a buffer"),
+                                     ("mode=ring,size=64K,buffer=4K", "missing by design", r"^\d+ events lost: overwritten")):
+            with self.subTest(options=options):
+                path = self.folder / f"{name.split()[0]}.xray"
+                subprocess.run([program], input="m" * 20_000, text=True, timeout=60, check=True,
+                               env={**os.environ, **recorder_programs.settings("functions", path, options)})
+                out = self.folder / "facts.json"
+                subprocess.run([TELLTALE, "flame", path, "--json", "-o", out], check=True, timeout=60, capture_output=True)
+                facts = {row["name"]: row["value"] for row in json.loads(out.read_text())["facts"]}
+                self.assertRegex(facts[name], words)
 
     def compared(self, *extra, output="page.html"):
         """A run and a later one, in which parse takes longer and emit is gone: ids have changed, names have not."""

@@ -160,7 +160,7 @@ class FollowTest(unittest.TestCase):
                 with subprocess.Popen([recorder_programs.build("takes_turns", kind)], stdin=subprocess.PIPE, bufsize=0,
                                       env={**os.environ, **recorder_programs.settings(kind, path, options)}) as program:
                     program.stdin.write(b"mt")
-                    while not path.exists():
+                    while telltale("info", path).returncode != 0:  # until it has a header
                         time.sleep(0.01)
                     following, lines = start("dump", "--follow", "--json", path), []
                     deadline = threading.Timer(60, following.kill)  # ends the waiting for lines that do not come

@@ -92,6 +92,9 @@ class Waiting(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(calls(a.file, prefix=""), calls(b.file, prefix=""))
         self.assertNotIn(WAITING, telltale("stacks", "--measure", "calls", a.file).stdout)
+        flame = json.loads(telltale("flame", a.file, "--json", "-o", "-").stdout)
+        facts = {row["name"]: row["value"] for row in flame["facts"]}
+        self.assertEqual(sum(tree["inside"][0] for tree in flame["trees"][:1]), int(facts["calls"]))
         compared = json.loads(done.stdout)
         rows = {row["function"]: row for row in compared["functions"]}
         self.assertEqual((rows[WAITING]["calls_before"], rows[WAITING]["calls_after"]), (0, 0))

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/sort_rows.h"
+#include "model/waiting.h"
 
 namespace telltale {
 namespace {
@@ -40,7 +41,7 @@ class UnitedPaths {
       }
       Numbers& numbers = nodes_[place[i]].*which;
       numbers.calls += node.calls;
-      numbers.calls_inside += node.calls;
+      numbers.calls_inside += comparable_calls(node.function, node.calls);
       numbers.total += calls.clock.to_ns(node.total);
       numbers.self += calls.clock.to_ns(node.self);
     }

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/sort_rows.h"
+#include "model/waiting.h"
 
 namespace telltale {
 namespace {
@@ -19,7 +20,7 @@ class Selection {
       : nodes_(tree.nodes.data() + root), calls_inside_(tree.nodes[root].end - root) {
     const size_t count = calls_inside_.size();
     for (size_t i = count; i-- > 0;) {
-      calls_inside_[i] += nodes_[i].calls;
+      calls_inside_[i] += comparable_calls(nodes_[i].function, nodes_[i].calls);
       if (i != 0) calls_inside_[nodes_[i].parent - root] += calls_inside_[i];
     }
     std::vector<size_t> wide;

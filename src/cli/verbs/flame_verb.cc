@@ -7,6 +7,7 @@
 
 #include "analysis/calls/flame_comparison.h"
 #include "analysis/calls/flame_tree.h"
+#include "base/counted.h"
 #include "base/sort_rows.h"
 #include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
@@ -82,6 +83,21 @@ void add_trees(FlameGraph& graph, const CallTree& together, const CallTree& by_t
     graph.trees.push_back({thread_title(root), make_flame_tree(by_thread, root, limits)});
 }
 
+// What the problems of some kinds say, of the first few: "23586 events lost: without a buffer".
+std::string described(const ProblemLog& problems, bool (*of_kind)(Problem::Kind)) {
+  constexpr size_t kMost = 3;
+  std::string text;
+  size_t count = 0;
+  for (const Problem& problem : problems.kept()) {
+    if (!of_kind(problem.kind) || ++count > kMost) continue;
+    text += (text.empty() ? "" : "; ") + problem.message;
+    if (problem.lost_bytes != 0)
+      text += fmt::format(" ({} lost)", counted(problem.lost_bytes, "byte"));
+  }
+  if (count > kMost) text += fmt::format("; and {} more", count - kMost);
+  return text;
+}
+
 void add_facts(FlameGraph& graph, const ReadingOptions& reading, const RecordingInfo& info,
                const CallTree& tree) {
   const auto fact = [&graph](std::string name, std::string value) {
@@ -101,10 +117,12 @@ void add_facts(FlameGraph& graph, const ReadingOptions& reading, const Recording
   count("calls open at the end", tree.unfinished);
   count("exits without an entry", tree.orphan_exits);
   count("calls below the maximum depth", tree.flattened);
-  if (info.problems.damaged()) {
-    fact("losses",
-         fmt::format("{}; {} bytes", info.problems.damage_count(), info.problems.lost_bytes()));
-  }
+  const auto tell = [&](std::string name, bool (*of_kind)(Problem::Kind)) {
+    if (const std::string what = described(info.problems, of_kind); !what.empty())
+      fact(std::move(name), what);
+  };
+  tell("losses", is_damage);
+  tell("missing by design", [](Problem::Kind kind) { return kind == Problem::Kind::by_design; });
   for (const Problem& problem : info.problems.kept()) {
     if (problem.kind == Problem::Kind::estimate) fact("times", problem.message);
   }

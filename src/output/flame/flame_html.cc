@@ -11,8 +11,9 @@ Result<void> write_flame_html(const FlameGraph& graph, const Clock& clock,
   const PageHead head = {
       .title = graph.title + (graph.compared ? " \u2013 comparison" : " \u2013 flame graph"),
       .facts = graph.facts,
-      .summary = {"span", graph.units.counted, "calls below the maximum depth", "losses", "filter",
-                  "A span", "B span", "A losses", "B losses"}};
+      .summary = {"span", graph.units.counted, "calls below the maximum depth", "losses",
+                  "missing by design", "filter", "A span", "B span", "A losses", "B losses",
+                  "A missing by design", "B missing by design"}};
   PageRoom room;
   const std::array<PageData, 1> data = {
       {{"calls",
