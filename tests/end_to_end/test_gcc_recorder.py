@@ -38,6 +38,12 @@ class GccRecorderTest(unittest.TestCase):
         self.assertGreater(rows["shop::price(int)"]["line"], 0)
         self.assertEqual(rows["shop::refuse(int)"]["unwound"], 0, "the compiler calls the exit hook for exceptions too")
 
+    def test_text_has_the_places_that_are_asked_for(self):
+        run = Recorded(self.program, 5)
+        for options in (["--fields", "calls,function,file,line"], ["--all-columns"]):
+            row = next(line for line in telltale("top", *options, run.file).stdout.splitlines() if "shop::price(int)" in line)
+            self.assertRegex(row, r"source\.cc +\d+")
+
     def test_every_verb_reads_it(self):
         run = Recorded(self.program, 5)
         self.assertEqual(telltale("check", run.file).returncode, 0)
@@ -190,6 +196,16 @@ class GccRecorderTest(unittest.TestCase):
         for verb in ("top", "replay", "report"):
             self.assertRegex(telltale(verb, run.file).stderr,
                              rf"^telltale: #\d+ is a function's number: only {side}, the recorder's own list of names, gives it a name, and that file is missing\n$")
+
+    def test_what_cannot_have_names_does_not_ask_for_a_program(self):
+        run = Recorded(self.program, 10)
+        converted = run.file.with_name("converted.fdr")
+        self.assertEqual(telltale("convert", run.file, "--to", "fdr1", "-o", converted).returncode, 0)
+        with run.file.open("rb") as recording:
+            for done in (telltale("top", "-", stdin=recording), telltale("top", converted)):
+                self.assertEqual(done.returncode, 0)
+                self.assertIn("only RECORDING.side, the recorder's own list of names, gives it a name", done.stderr)
+                self.assertNotIn("--program", done.stderr)
 
     def test_conversions_keep_or_count_the_names(self):
         run = Recorded(self.program, 10)

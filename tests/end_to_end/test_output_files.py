@@ -110,6 +110,19 @@ class OutputFiles(unittest.TestCase):
             self.assertIn("is an input", done.stderr)
         self.assertEqual((self.input.read_bytes(), program.read_bytes()), before)
 
+    def test_a_side_record_and_a_file_of_a_folder_are_inputs(self):
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        run = programs.Recorded(programs.build("g++", *programs.CALL_FLAGS), 5)
+        recording, side = place / "a.xray", place / "a.xray.side"
+        shutil.copy(run.file, recording)
+        shutil.copy(f"{run.file}.side", side)
+        before = side.read_bytes()
+        for source, output in ((recording, side), (place, recording), (place, side)):
+            done = telltale("convert", source, "--to", "csv", "-o", output, "--force")
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("is an input", done.stderr)
+        self.assertEqual(side.read_bytes(), before)
+
     def test_links_and_devices(self):
         target = self.place / "target"
         target.write_text("#include <stdio.h>\n")

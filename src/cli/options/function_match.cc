@@ -168,11 +168,13 @@ bool means_function(const std::string& argument, const FunctionInfo& function) {
 bool remark_if_number(const std::string& name, const ReadingOptions& reading) {
   if (!is_number(name)) return false;
   const std::optional<std::string> missing = missing_side_of(reading);
-  if (missing && is_assigned(name)) {
+  if (is_assigned(name)) {
     print_message(
         "telltale: {} is a function's number: only {}, the recorder's own list of names, "
-        "gives it a name, and that file is missing\n",
-        name, *missing);
+        "gives it a name, and {}\n",
+        name, missing.value_or("RECORDING.side"),
+        missing ? "that file is missing"
+                : "neither standard input nor a converted recording has one");
   } else if (!reading.programs.empty()) {
     print_message("telltale: {} is in none of the programs given by --program\n", name);
   } else {

@@ -3,10 +3,14 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "bytes/as_bytes.h"
 #include "import/formats.h"
+#include "import/recording_folder.h"
+#include "import/xray/xray_side_record.h"
 #include "output/file_kind.h"
 
 namespace telltale::cli {
@@ -43,8 +47,15 @@ Result<void> check_output(const OutputOption& output, const std::vector<std::str
 }
 
 Result<void> check_output(const OutputOption& output, const ReadingOptions& reading) {
-  Result<void> free = check_output(output, reading.files);
-  return free ? check_output(output, reading.programs) : free;
+  std::vector<std::string> inputs = reading.files;
+  if (const Result<std::vector<std::string>> files = files_of(reading.open_options()))
+    inputs = *files;  // of folders, too
+  const size_t recordings = inputs.size();
+  for (size_t i = 0; i < recordings; ++i)
+    if (std::optional<std::string> side = side_record_of(inputs[i]))
+      inputs.push_back(*std::move(side));
+  inputs.insert(inputs.end(), reading.programs.begin(), reading.programs.end());
+  return check_output(output, inputs);
 }
 
 Result<OutputFile> open_output(const OutputOption& output) {

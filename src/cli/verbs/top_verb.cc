@@ -179,6 +179,15 @@ int run(const TopOptions& options) {
   });
 }
 
+// Whether text has the columns that only debug information tells, which takes time to read.
+bool shows_places(const TopOptions& options) {
+  if (options.all_columns) return true;
+  const Result<std::vector<std::string_view>> columns = parse_function_columns(options.fields);
+  return columns && std::ranges::any_of(*columns, [](std::string_view key) {
+           return key == "file" || key == "line";
+         });
+}
+
 }  // namespace
 
 void add_top_verb(Command app, int& status) {
@@ -187,7 +196,6 @@ void add_top_verb(Command app, int& status) {
                               "max); feedback reports: counts per site");
   const auto options = std::make_shared<TopOptions>();
   add_reading_options(verb, options->reading);
-  options->reading.text_has_places = false;
   add_follow_option(verb, options->reading);
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);
@@ -209,7 +217,10 @@ void add_top_verb(Command app, int& status) {
       .excludes("--by-thread");
   verb.add_flag("--all-columns", options->all_columns, "show every column of --json and --csv");
   add_counts_options(verb, options->counts);
-  verb.callback([options, &status] { status = run(*options); });
+  verb.callback([options, &status] {
+    options->reading.text_has_places = shows_places(*options);
+    status = run(*options);
+  });
 }
 
 }  // namespace telltale::cli

@@ -272,6 +272,8 @@ std::optional<FoundSideRecord> find_side_record(const InputFile& trace, const In
 
 }  // namespace
 
+std::optional<std::string> side_record_of(const std::string& trace) { return find_path(trace); }
+
 std::optional<std::string> missing_side_record(const InputFile& trace) {
   const Result<xray::FileHeader> header = xray::read_file_header(trace.bytes());
   if (!header || !header->recorder.parts || trace.name() == "-" || find_path(trace.name()))

@@ -30,6 +30,9 @@ struct XraySideRecords {
 Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
                                           const OpenOptions& options, ProblemLog& problems);
 
+// The path of the trace's side record, if there is one.
+std::optional<std::string> side_record_of(const std::string& trace);
+
 // The path of the side record that telltale's recorder wrote for the trace, if it is not there.
 std::optional<std::string> missing_side_record(const InputFile& trace);
 
