@@ -11,8 +11,8 @@
 namespace telltale {
 namespace {
 
-constexpr size_t kMaxNesting = 256;
-constexpr size_t kMaxArguments = 24;   // characters between < and >
+constexpr size_t kMaxNesting = 1100;  // more than compilers nest templates: 900 (g++), 1024 (clang)
+constexpr size_t kMaxArguments = 24;  // characters between < and >
 constexpr size_t kMaxParameters = 60;  // characters between ( and )
 constexpr std::string_view kEllipsis = "…";
 

@@ -82,6 +82,12 @@ TEST(BareName, HasNoParameters) {
   EXPECT_EQ(bare_name("ns::call (int)"), "ns::call (int)") << "not Mono's";
 }
 
+TEST(ShortName, WhateverCompilersNestIsShortened) {
+  std::string nested = "int";
+  for (int i = 0; i < 1024; ++i) nested = "Wrapped<" + nested + ">";
+  EXPECT_EQ(short_name("work(" + nested + ")"), "work(Wrapped<…>)");
+}
+
 TEST(ShortName, DeepNestingStaysAsItIs) {
   const std::string deep = std::string(100000, '<') + std::string(100000, '>');
   EXPECT_TRUE(short_name(deep) == deep);

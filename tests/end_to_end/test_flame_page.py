@@ -106,6 +106,12 @@ class FlamePage(unittest.TestCase):
                 facts = {row["name"]: row["value"] for row in json.loads(out.read_text())["facts"]}
                 self.assertRegex(facts[name], words)
 
+    def test_omitted_paths_without_a_share_are_said_to_have_none(self):
+        done = subprocess.run([TELLTALE, "flame", SOURCE_DIR / "examples/sessions/sessions.mlpd.gz", "--measure", "live-bytes", "-o", self.folder / "live.html"],
+                              capture_output=True, text=True, timeout=60)
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\d+ of \d+ paths are omitted from the page: none has any of the ")
+
     def compared(self, *extra, output="page.html"):
         """A run and a later one, in which parse takes longer and emit is gone: ids have changed, names have not."""
         later = self.folder / "later.yaml"

@@ -157,14 +157,22 @@ Result<void> write(const FlameGraph& graph, const ExportContext& context,
   return draw(graph, context.clock, context.functions, out);
 }
 
+// "each has at most 0.0420 % of"; never "at most 0.0000 %".
+std::string at_most_percent(double percent) {
+  constexpr double kLeastShown = 0.0001;
+  if (percent == 0) return "none has any of";
+  if (percent < kLeastShown) return "each has less than 0.0001 % of";
+  return fmt::format("each has at most {:.4f} % of", percent);
+}
+
 void remark_pruned(const FlameGraph& graph) {
   const FlameTree& shown = graph.trees.front().tree;
   if (shown.pruned_nodes == 0) return;
   print_message(
-      "telltale: {} of {} paths are omitted from the page: each has at most {:.4f} % of the "
-      "{} and of the {} (--min-percent, --max-nodes)\n",
-      shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1, 100 * shown.widest_pruned,
-      graph.units.measured_name(), graph.units.counted);
+      "telltale: {} of {} paths are omitted from the page: {} the {} and of the {} "
+      "(--min-percent, --max-nodes)\n",
+      shown.pruned_nodes, shown.pruned_nodes + shown.nodes.size() - 1,
+      at_most_percent(100 * shown.widest_pruned), graph.units.measured_name(), graph.units.counted);
 }
 
 void remark_waits(const CallTree& tree) {

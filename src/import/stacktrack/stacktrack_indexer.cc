@@ -43,6 +43,16 @@ std::string loss_text(uint64_t reason, uint64_t count) {
   return fmt::format("the recorder lost {} {}", count, kTexts[reason - 1]);
 }
 
+// The same for a loss that is named, as in the classic layout.
+std::string loss_text(std::string_view reason, uint64_t count) {
+  static constexpr std::array<std::string_view, stacktrack::kLostReasons> kNames = {
+      "no_space", "overwritten", "reentered", "unfit", "cut_text", "names"};
+  const auto* const known = std::ranges::find(kNames, reason);
+  if (known != kNames.end())
+    return loss_text(static_cast<uint64_t>(known - kNames.begin()) + 1, count);
+  return fmt::format("the recorder lost {} ({})", count, reason);
+}
+
 bool is_less(stacktrack::RawTime a, stacktrack::RawTime b,
              const stacktrack::FormatDescription& description) {
   const auto x = stacktrack::to_ticks(a, description);
@@ -324,7 +334,7 @@ void StacktrackRecording::Indexer::finish() {
     if (loss.count == 0) continue;
     recording_.problems_.add({loss_kind(loss.name == kOverwritten), loss.offset,
                               recording_.files_[loss.file].input.name(), "HIT",
-                              fmt::format("the recorder lost {} ({})", loss.count, loss.name), 0});
+                              loss_text(loss.name, loss.count), 0});
   }
   recording_.checkpoints_->finish();
   recording_.choose_clock();

@@ -141,7 +141,15 @@ TEST(StacktrackRecording, LossesToldAsVariables) {
   b.at(2).value(2, 1, 1, "7");
   const StacktrackRecording recording = opened({b.bytes()});
   ASSERT_EQ(recording.problems().count(), 1U);
-  EXPECT_EQ(recording.problems().kept()[0].message, "the recorder lost 7 (no_space)");
+  EXPECT_EQ(recording.problems().kept()[0].message,
+            "the recorder lost 7 events, for lack of space (disk, memory, or chunks of a ring)");
+  const auto message_of = [](const std::string& reason) {
+    StacktrackBuilder one(false);
+    one.prologue().at(1).scope(1, value, 0, 0, 0, "telltale.lost." + reason).value(1, 1, 1, "4");
+    return opened({one.bytes()}).problems().kept()[0].message;
+  };
+  EXPECT_EQ(message_of("cut_text"), "the recorder truncated 4 texts");  // as in the wide layout
+  EXPECT_EQ(message_of("of_the_future"), "the recorder lost 4 (of_the_future)");
 }
 
 // Alternating threads with more than one shard of records: nothing is lost between runs and shards.
