@@ -263,7 +263,7 @@ class ProgramBlocks(SamplerCase):
                 # Both copies have this one, and neither ran it.
                 crash_line = next(number for number, line in enumerate(text, 1) if "return *" in line)
                 self.assertEqual([number for number in answers if first <= number < last and answers[number] == {"no"}], [crash_line])
-                self.assertEqual(answers[last], {"no"})
+                self.assertEqual(answers[last], {"maybe"})  # as below
                 # The function's own lines, in all copies together.
                 lines = {line["line"]: line["ran"] for line in functions["pick"]["source_lines"]}
                 self.assertEqual({number for number, how in lines.items() if how != "yes"}, {crash_line})
