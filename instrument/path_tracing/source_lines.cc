@@ -19,6 +19,7 @@
 #include <tuple>
 #include <utility>
 
+#include "path_tracing/call_places.h"
 #include "path_tracing/data_steps.h"
 #include "path_tracing/lost_pieces.h"
 #include "path_tracing/path_scopes.h"
@@ -36,28 +37,6 @@ constexpr const char* kFunctionsGone = "telltale.functions.gone";
 SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation* call,
                        unsigned calls = 0) {
   return {location.getScope(), call, location.getLine(), calls};
-}
-
-// A piece in the function, or in a function that was inlined at the call.
-using PieceHere = std::pair<std::uint64_t, const llvm::DILocation*>;
-
-// The callee of a call, its place in the source, and the call at which its caller was inlined.
-using CallPlace = std::tuple<const llvm::DISubprogram*, const llvm::DILocalScope*, unsigned,
-                             unsigned, const llvm::DILocation*>;
-
-CallPlace place_of_call(const llvm::DISubprogram* callee, const llvm::DILocation& call,
-                        const llvm::DILocation* around) {
-  return {callee, call.getScope(), call.getLine(), call.getColumn(), around};
-}
-
-// The calls at which the function with a piece was inlined, and those around it.
-template <typename Visit>
-void for_each_call_around(const PieceHere& piece, Visit visit) {
-  const llvm::DISubprogram* callee = pieces()[piece.first].function;
-  for (const llvm::DILocation* at = piece.second; at != nullptr; at = at->getInlinedAt()) {
-    visit(place_of_call(callee, *at, at->getInlinedAt()), at);
-    callee = at->getScope()->getSubprogram();
-  }
 }
 
 class Collector {
