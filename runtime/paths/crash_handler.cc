@@ -184,7 +184,8 @@ const char* chosen_name() {
   return wanted && &telltale_spooled_paths_v1 != nullptr ? telltale_spooled_paths_v1() : nullptr;
 }
 
-// Whoever sets the variable shall not wait for a file in vain.
+// Reports at start-up that the crash file cannot be written: after the crash nobody would know why
+// it is missing.
 void warn_if_not_writable() {
   static char path[kPathBytes];
   const char* const why = expand(path) ? why_not_writable(path) : "its name is too long";

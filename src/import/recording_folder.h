@@ -16,7 +16,7 @@ namespace telltale {
 // cannot be read is not left out.
 Result<std::vector<std::string>> files_of(const OpenOptions& options);
 
-// Whether this file of files_of() is one that a folder stands for.
+// Whether `file`, which files_of() returned, was found in a folder, not named by the user.
 bool is_of_folder(const OpenOptions& options, const std::string& file);
 
 }  // namespace telltale

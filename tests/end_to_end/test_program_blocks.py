@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import re
+import subprocess
 import unittest
 
 import jsonschema
@@ -186,6 +187,15 @@ class ProgramBlocks(SamplerCase):
                     if "int sum = 0" in line or "out = i;" in line or "abort();" in line:
                         self.assertIn(number, ran)
                 self.assertNotIn(next(number for number, line in enumerate(text, 1) if "return sum" in line), ran)
+        # The published metadata alone has lines of instructions, and does not say that none of them ran.
+        program = self.build("pt.schema", "-O0", "-g", source=source)
+        core = crash(self.path("core"), program)
+        subprocess.run(["objcopy", "--remove-section=.debug_telltale_paths", program], check=True)
+        document = json.loads(run(TELLTALE, "paths", core, "--program", program, "--json").stdout)
+        frame = next(frame for frame in document["threads"][0]["frames"] if frame["function"] == "repeat")
+        blocks = [block for path in (*frame["paths"], frame["partial"]) for block in path["blocks"]]
+        self.assertGreater(sum(bool(block["lines"]) for block in blocks), 5)
+        self.assertEqual([block for block in blocks if "places" in block], [])
 
     def check_marked_lines(self, source, *words, schemas=("pt.schema", "bb.schema", "cc.schema"), least=0.8, all_have_answers=False):
         """Lines with the comment "ran" or "not" have no other certain answer; `least`: share of certain answers with flags of blocks

@@ -364,7 +364,8 @@ std::pair<std::string, std::string> asan_setting() {
   return {"ASAN_OPTIONS", others == nullptr || *others == '\0' ? ours : ours + ":" + others};
 }
 
-// Commas separate the recorder's settings: outside of sets, any letter stands for one.
+// The recorder's settings are separated by commas, so a pattern cannot contain one. Replaces commas
+// outside of sets by `?`, which matches any character.
 std::string without_commas(std::string glob) {
   bool in_set = false;
   for (size_t i = 0; i < glob.size(); ++i) {

@@ -34,7 +34,7 @@ Result<RecordTable> chosen_records(const DumpOptions& options, const FormatDescr
   return usage_error(fmt::format("--record: there is no {}; {}", options.record, kinds));
 }
 
-// `begin_file` is told the name of each file before its records are printed.
+// Calls `begin_file` with the name of each file before it prints the records of that file.
 int dump(const DumpOptions& options, const ByteSink& sink,
          const std::function<void(const std::string&)>& begin_file) {
   const ReadingOptions& reading = options.reading;

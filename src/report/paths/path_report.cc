@@ -238,7 +238,9 @@ void write_blocks(ObjectWriter& object, const PathGraph& graph, std::span<const 
         row.list("lines", [&](ListWriter& lines) {
           for (const uint32_t line : block.lines) lines.value(line);
         });
-        // `lines` are those of instructions, which an optimiser may have moved.
+        // Without the function's record, `lines` are all that is known of the block.
+        if (graph.scopes.empty()) return;
+        // They are those of instructions, which an optimiser may have moved.
         const bool say_the_same = std::ranges::equal(
             block.places, block.lines, [](const PathGraph::Place& place, uint32_t line) {
               return place.scope == 0 && place.line == line;
