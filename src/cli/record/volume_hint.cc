@@ -33,8 +33,8 @@ std::string saving(double calls, double all) {
                      calls * kCallBytes / kMegabyte);
 }
 
-// Where a name's parameters begin: at the parenthesis that matches the last one. The recorder, which
-// compares the pattern, has the same rule (runtime/xray/name_patterns.cc).
+// Where a name's parameters begin: at the parenthesis that matches the last one. The recorder,
+// which compares the pattern, has the same rule (runtime/xray/name_patterns.cc).
 size_t parameters_begin(std::string_view name) {
   const size_t last = name.rfind(')');
   size_t open = 0;
