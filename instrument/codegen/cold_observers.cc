@@ -108,11 +108,13 @@ void ColdObservers::emit_inline_pairs(llvm::IRBuilderBase& at, const llvm::CallI
   llvm::Type* const number = is_narrow ? at.getInt32Ty() : i64;
   llvm::Value* const value = operands_.emit_value(at, call, mark, number);
   const bool uses_tallies = tallies_.is_enabled();
+  // Sampled code runs rarely: one function for all lengths is less code.
+  const bool is_fast = !tables_.options().sample;
   const auto function_for = [&](unsigned sites) -> llvm::Function& {
     if (!uses_tallies) return comparisons_.function(is_signed, is_narrow);
     return tallies_.function({.is_signed = is_signed,
                               .is_narrow = is_narrow,
-                              .is_short = sites <= abi::kTallySites / 2});
+                              .is_short = is_fast && sites <= abi::kTallySites / 2});
   };
   // The leading arguments.
   const auto arguments_for = [&](unsigned first, unsigned count) -> std::vector<llvm::Value*> {
