@@ -41,11 +41,12 @@ class RecordedNames::Opener {
   Opener(std::vector<GivenProgram> given, bool places, ProblemLog& problems)
       : given_(std::move(given)), places_(places), problems_(problems) {}
 
-  // Null if there is no such file; reports each missing file once.
-  std::shared_ptr<Program> open(const xray::SideObject& object) {
+  // Null if there is no such file; reports each missing file once, unless the side record names the
+  // object's functions.
+  std::shared_ptr<Program> open(const xray::SideObject& object, bool is_named) {
     const auto [place, is_new] = opened_.try_emplace(std::pair(object.path, object.build_id));
     if (is_new && opened_.size() <= kMaxPrograms) {
-      place->second = find(object);
+      place->second = find(object, is_named);
     } else if (is_new && opened_.size() == kMaxPrograms + 1) {
       problems_.add(problem_with(
           object.path, fmt::format("the recording has more than {} programs", kMaxPrograms)));
@@ -56,7 +57,7 @@ class RecordedNames::Opener {
   }
 
  private:
-  std::shared_ptr<Program> find(const xray::SideObject& object) {
+  std::shared_ptr<Program> find(const xray::SideObject& object, bool is_named) {
     const ProgramIdentity identity{object.path, object.build_id, object.file_bytes,
                                    static_cast<int64_t>(object.modified_ns)};
     if (const GivenProgram* given = choose_given(object)) {
@@ -69,6 +70,7 @@ class RecordedNames::Opener {
       return use(given->object.path);
     }
     if (!may_open_recorded_path(object.path)) {
+      if (is_named) return nullptr;
       problems_.add(problem_with(
           object.path,
           fmt::format("the recorded program{} was not found; its functions have no names (use "
@@ -77,6 +79,7 @@ class RecordedNames::Opener {
       return nullptr;
     }
     if (const Result<void> same = check_recorded_program(identity, object.path); !same) {
+      if (is_named) return nullptr;
       problems_.add(
           problem_with(object.path, same.error().detail + "; its functions have no names"));
       return nullptr;
@@ -131,12 +134,20 @@ Result<std::shared_ptr<const RecordedNames>> RecordedNames::open(xray::SideRecor
   std::shared_ptr<RecordedNames> names(new RecordedNames(std::move(record)));
   const std::vector<xray::SideObject>& objects = names->record_.objects;
   std::vector<bool> asked_for(objects.size());
+  std::vector<bool> named(objects.size());
   for (const xray::SideFunction& function : names->record_.functions) {
     if (function.object != xray::kNoObject) asked_for[function.object] = true;
   }
+  for (const xray::SideName& name : names->record_.names) {
+    const xray::SideFunction* assigned = names->record_.find_assigned(name.id);
+    const size_t object = assigned != nullptr
+                              ? assigned->object
+                              : names->record_.object_by_id.find(name.id).value_or(xray::kNoObject);
+    if (object != xray::kNoObject) named[object] = true;
+  }
   for (size_t i = 0; i < objects.size(); ++i) {
     const bool needed = asked_for[i] || objects[i].functions != 0;
-    names->programs_.push_back(needed ? opener.open(objects[i]) : nullptr);
+    names->programs_.push_back(needed ? opener.open(objects[i], named[i]) : nullptr);
   }
   return names;
 }
@@ -149,6 +160,17 @@ const FunctionInfo& RecordedNames::describe(FunctionId id) const {
 }
 
 FunctionInfo RecordedNames::look_up(uint32_t id) const {
+  FunctionInfo info = ask_program(id);
+  const xray::SideName* kept = record_.find_name(id);
+  if (kept == nullptr || !info.linkage_name.empty() || kept->linkage_name.empty()) return info;
+  info.linkage_name = kept->linkage_name;
+  info.name = demangle(kept->linkage_name);
+  info.file = kept->file;
+  info.line = kept->line;
+  return info;
+}
+
+FunctionInfo RecordedNames::ask_program(uint32_t id) const {
   if (const xray::SideFunction* function = record_.find_assigned(id))
     return describe_address(*function);
   FunctionInfo info;

@@ -17,9 +17,10 @@
 
 namespace telltale {
 
-// Function names from the programs that a side record identifies, without --program. A program that
-// is missing, or whose build-id differs from that of the recorded one, is a problem; its functions
-// are then "#17", or "@0x1139" (a link-time address) if recorded.
+// Function names from the programs that a side record identifies, without --program. If a program
+// is missing, or its build-id differs from that of the recorded one, the side record's own names
+// are used. If it has none, that is a problem, and functions are "#17", or "@0x1139" (a link-time
+// address) if recorded.
 class RecordedNames final : public FunctionNames {
  public:
   // Maximum number of programs per recording; more are a problem.
@@ -45,6 +46,7 @@ class RecordedNames final : public FunctionNames {
 
   explicit RecordedNames(xray::SideRecord record) : record_(std::move(record)) {}
   [[nodiscard]] FunctionInfo look_up(uint32_t id) const;
+  [[nodiscard]] FunctionInfo ask_program(uint32_t id) const;
   [[nodiscard]] FunctionInfo describe_address(const xray::SideFunction& function) const;
 
   xray::SideRecord record_;

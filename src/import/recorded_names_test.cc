@@ -97,6 +97,32 @@ TEST(RecordedNames, AnotherProgramIsSaidAndNamesNothing) {
   EXPECT_THAT(to_string(problems.kept()[0]), HasSubstr("1234"));
 }
 
+TEST(RecordedNames, NamesOfTheSideRecordStandInForAProgramThatChanged) {
+  ProblemLog problems;
+  SideBuilder side = own_recording("another build");
+  side.name(xray::kFirstAssignedId, 12, "_Z5orderi", "shop.cc");
+  const FunctionInfo info = names_of(side, problems)->describe(FunctionId{xray::kFirstAssignedId});
+  EXPECT_EQ(info.name, "order(int)");
+  EXPECT_EQ(info.linkage_name, "_Z5orderi");
+  EXPECT_EQ(info.file, "shop.cc");
+  EXPECT_EQ(info.line, 12U);
+  EXPECT_EQ(info.module, own_path());
+  EXPECT_EQ(problems.count(), 0U);
+
+  // The program that ran knows better.
+  side = own_recording(raw_build_id());
+  side.name(xray::kFirstAssignedId, 12, "_Z5orderi", "shop.cc");
+  EXPECT_THAT(names_of(side, problems)->describe(FunctionId{xray::kFirstAssignedId}).name,
+              HasSubstr("a_function_of_this_test(int)"));
+
+  // Names of other functions are none of this one's.
+  side = own_recording("another build");
+  side.name(xray::kFirstAssignedId + 1, 12, "_Z5orderi", "shop.cc");
+  EXPECT_THAT(names_of(side, problems)->describe(FunctionId{xray::kFirstAssignedId}).name,
+              ::testing::StartsWith("@0x"));
+  EXPECT_EQ(problems.count(), 1U);
+}
+
 TEST(RecordedNames, AProgramThatIsGivenStandsInByBuildId) {
   ProblemLog problems;
   SideBuilder side;

@@ -224,43 +224,6 @@ class GccRecorderTest(unittest.TestCase):
         self.assertEqual(sorted(calls(file)["shop::order(int)"] for file in run.files), [3, 20])
         self.assertEqual(calls(*run.files)["shop::order(int)"], 23)
 
-    def test_a_changed_program_is_said(self):
-        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
-        program = place / "program"
-        shutil.copy(self.program, program)
-        run = Recorded(program, 5)
-        shutil.copy(programs.build("g++", *programs.CALL_FLAGS, "-O2"), program)
-        done = telltale("top", run.file)
-        self.assertIn("is not the recorded program", done.stderr)
-        self.assertNotIn("shop::", done.stdout)
-        self.assertTrue(re.search(r"@0x[0-9a-f]+", done.stdout))
-        # The recording itself is whole.
-        for missing in (False, True):
-            for verb in (["check"], ["top", "--strict"], ["info", "--strict"]):
-                self.assertEqual(telltale(*verb, run.file).returncode, 0, (verb, missing))
-            program.unlink(missing_ok=True)
-
-    def test_what_has_no_names_is_not_compared(self):
-        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
-        program = place / "program"
-        shutil.copy(self.program, program)
-        old = Recorded(program, 5)
-        shutil.copy(programs.build("g++", *programs.CALL_FLAGS, "-O2"), program)
-        new = Recorded(program, 5)
-        for options in ([], ["--gate", "calls=10%"], ["--gate", "calls=10%", "--gate-by", "all"], ["--order"], ["--json"]):
-            for files in ([old.file, new.file], [new.file, old.file]):
-                done = telltale("diff", *files, *options)
-                self.assertEqual((done.returncode, done.stdout), (2, ""), (options, done.stderr))
-                self.assertIn("--program-" + "ba"[files[0] == old.file], done.stderr)
-        done = telltale("diff", old.file, "--", new.file, "--gate", "calls=10%")
-        self.assertEqual((done.returncode, done.stdout), (2, ""))
-        done = telltale("diff", old.file, new.file, "--program-a", self.program, "--gate", "calls=0%")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        # Equal functions of one build have equal numbers.
-        program.unlink()
-        self.assertEqual(telltale("diff", old.file, old.file, "--gate", "calls=0%").returncode, 0)
-        self.assertEqual(telltale("diff", old.file, new.file, "--gate", "calls=0%").returncode, 2)
-
 
 if __name__ == "__main__":
     unittest.main()

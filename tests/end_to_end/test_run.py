@@ -338,21 +338,6 @@ class RunTest(unittest.TestCase):
             shown = telltale("top", "--names", "full", "-n", "0", run.file).stdout
             self.assertEqual({line.split()[-1] for line in shown.splitlines() if "shop::" in line}, set(ours))
 
-    def test_a_changed_program_is_said_and_names_nothing(self):
-        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
-        program = place / "program"
-        shutil.copy(self.program, program)
-        run = Recorded(program, 5)
-        other = programs.build(programs.CLANG, *programs.XRAY_FLAGS, "-DOTHER", "-O2")
-        shutil.copy(other, program)
-        done = telltale("top", run.file)
-        self.assertEqual(done.returncode, 0)
-        self.assertIn("is not the recorded program", done.stderr)
-        self.assertNotIn("shop::", done.stdout)
-        self.assertEqual(calls(run.file, options=["--program", self.program]), expected_calls(5))
-        program.unlink()
-        self.assertIn("was not found", telltale("top", run.file).stderr)
-
     def test_what_recording_costs_is_measured(self):
         run = Recorded(self.program, 50, options=["--overhead", 2])
         self.assertEqual(calls(run.file), expected_calls(50))

@@ -79,6 +79,12 @@ class SideBuilder {
     body.write(tid).write(static_cast<uint32_t>(name.size())).write(start);
     return record(4, body.take() + name);
   }
+  SideBuilder& name(uint32_t id, uint32_t line, const std::string& linkage_name,
+                    const std::string& file) {
+    ByteWriter body(std::endian::little);
+    body.write(id).write(line).write(static_cast<uint32_t>(linkage_name.size()));
+    return record(6, body.write(static_cast<uint32_t>(file.size())).take() + linkage_name + file);
+  }
   SideBuilder& record(uint32_t kind, std::string body) {
     body.resize((body.size() + 7) / 8 * 8);
     ByteWriter head(std::endian::little);
@@ -90,6 +96,7 @@ class SideBuilder {
     return *this;
   }
 
+  [[nodiscard]] const std::string& records() const { return records_; }
   [[nodiscard]] std::string bytes() const {
     ByteWriter out(std::endian::little);
     for (const char letter : std::string("TTXRSIDE")) out.write(letter);

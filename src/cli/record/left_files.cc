@@ -10,6 +10,7 @@
 #include "base/counted.h"
 #include "bytes/input_file.h"
 #include "cli/options/recording_writer.h"
+#include "cli/record/kept_names.h"
 #include "cli/record/process_end.h"
 #include "formats/stacktrack/recognise.h"
 #include "formats/stacktrack/records.h"
@@ -123,6 +124,7 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
       continue;
     }
     write_process_end(path.string() + std::string(kSideSuffix), outcome);
+    if (header && !runs) keep_names(path.string());
     if (header && header->recorder.lost_events != 0)
       file.note = fmt::format("{} lost{}", counted(header->recorder.lost_events, "event"),
                               side.lost_no_space == 0

@@ -29,7 +29,8 @@ struct LeftFiles {
   bool compared_linkage_names = false;  // patterns chose functions by these alone
 };
 // Recordings made since the plan. Removes those without events, unless their process still runs;
-// the others of the child's process get a note of how it ended.
+// the others of the child's process get a note of how it ended, and those of processes that have
+// ended the names of their functions.
 LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome);
 // What the recordings made since the plan contain so far.
 struct RecordedSoFar {

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include "base/sort_rows.h"
+#include "bytes/byte_writer.h"
 
 namespace telltale::xray {
 namespace {
@@ -15,7 +17,14 @@ constexpr uint16_t kVersion = 1;
 constexpr uint16_t kHeaderBytes = 256;
 constexpr uint32_t kRecordHeadBytes = 8;
 
-enum class RecordKind : uint32_t { object = 1, unload = 2, assigned = 3, thread = 4, dropped = 5 };
+enum class RecordKind : uint32_t {
+  object = 1,
+  unload = 2,
+  assigned = 3,
+  thread = 4,
+  dropped = 5,
+  name = 6
+};
 
 std::string text_of(Bytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -50,7 +59,9 @@ class SideReader {
       Cursor body(file_.subspan(records, committed - records), std::endian::little, records);
       while (!body.at_end() && read_record(body)) continue;
     }
+    record_.committed = committed;
     sort_rows(record_.functions, {}, &SideFunction::id);
+    sort_rows(record_.names, {}, &SideName::id);
     return std::move(record_);
   }
 
@@ -151,6 +162,9 @@ class SideReader {
       case RecordKind::dropped:
         read_dropped(body);
         break;
+      case RecordKind::name:
+        read_name(body);
+        break;
       case RecordKind::unload:  // ids keep their meaning
       default:
         break;
@@ -230,6 +244,17 @@ class SideReader {
     if (!in.error()) record_.dropped.push_back(dropped);
   }
 
+  void read_name(Cursor& in) {
+    SideName name;
+    name.id = in.read<uint32_t>("id");
+    name.line = in.read<uint32_t>("line");
+    const auto name_bytes = in.read<uint32_t>("name_bytes");
+    const auto file_bytes = in.read<uint32_t>("file_bytes");
+    name.linkage_name = text_of(in.take(name_bytes, "name"));
+    name.file = text_of(in.take(file_bytes, "file"));
+    if (!in.error()) record_.names.push_back(std::move(name));
+  }
+
   Bytes file_;
   const std::string& file_name_;
   ProblemLog& problems_;
@@ -250,6 +275,25 @@ const SideFunction* SideRecord::find_assigned(uint32_t id) const {
   const auto after = std::ranges::upper_bound(functions, id, {}, &SideFunction::id);
   if (after == functions.begin() || std::prev(after)->id != id) return nullptr;
   return &*std::prev(after);
+}
+
+const SideName* SideRecord::find_name(uint32_t id) const {
+  const auto found = std::ranges::lower_bound(names, id, {}, &SideName::id);
+  return found == names.end() || found->id != id ? nullptr : &*found;
+}
+
+std::string encode_side_name(const SideName& name) {
+  constexpr size_t kFields = 4 * sizeof(uint32_t);
+  constexpr size_t kAlignment = 8;
+  const size_t used = kRecordHeadBytes + kFields + name.linkage_name.size() + name.file.size();
+  const size_t padding = (kAlignment - used % kAlignment) % kAlignment;
+  ByteWriter out(std::endian::little);
+  out.write(static_cast<uint32_t>(RecordKind::name)).write(static_cast<uint32_t>(used + padding));
+  out.write(name.id).write(name.line);
+  out.write(static_cast<uint32_t>(name.linkage_name.size()));
+  out.write(static_cast<uint32_t>(name.file.size()));
+  out.write(std::as_bytes(std::span(name.linkage_name))).write(std::as_bytes(std::span(name.file)));
+  return out.zeros(padding).take();
 }
 
 }  // namespace telltale::xray

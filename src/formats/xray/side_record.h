@@ -16,6 +16,8 @@ namespace telltale::xray {
 // The side record of telltale's recorder (docs/formats/xray-recorder.md, "The side record"). Times
 // are on the trace's clock. Text is never trusted.
 
+// Where the header says how many bytes of the file count.
+constexpr uint64_t kSideCommittedOffset = 16;
 // Where the fields about the end begin that `telltale run` writes: SideRecord::end to system_ns.
 constexpr uint64_t kSideEndOffset = 168;
 
@@ -52,6 +54,14 @@ struct SideDropped {
   uint64_t call_ps = 0;         // picoseconds that its calls took on average
 };
 
+// What the program that ran said about a function: it may be gone, or rebuilt.
+struct SideName {
+  uint32_t id = 0;
+  uint32_t line = 0;         // 0: unknown
+  std::string linkage_name;  // empty: unknown
+  std::string file;
+};
+
 enum class FrequencySource : uint8_t { unknown = 0, exact = 1, stated = 2, measured = 3 };
 
 struct SideRecord {
@@ -62,6 +72,7 @@ struct SideRecord {
   bool some_sleds_unpatched = false;
   bool compared_linkage_names = false;  // patterns chose functions by these alone
   bool stopped = false;                 // recording was stopped while the process ran
+  uint64_t committed = 0;               // bytes of the file that count
   uint32_t pid = 0;
   uint32_t parent_pid = 0;  // of the recorded process that forked this one; 0: none
   uint64_t start = 0;
@@ -100,12 +111,15 @@ struct SideRecord {
   std::vector<SideObject> objects;      // in file order
   std::vector<SideFunction> functions;  // by id
   std::vector<SideDropped> dropped;     // in file order
+  std::vector<SideName> names;          // by id
   std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name; the last record counts
 
   RangeMap object_by_id;  // function ids to indexes in objects
 
   // The function with the assigned id `id`; null if there is none.
   [[nodiscard]] const SideFunction* find_assigned(uint32_t id) const;
+  // What the file itself says about the function; null: nothing.
+  [[nodiscard]] const SideName* find_name(uint32_t id) const;
 };
 
 // True for the mark that opens a side record.
@@ -114,5 +128,7 @@ bool looks_like_side_record(Bytes file);
 // reported as a problem. Memory is at most about 20 times the file's size. Safe on untrusted input.
 // Errors: truncated, bad_magic, unsupported_version; placed, without the file's name.
 Result<SideRecord> read_side_record(Bytes file, const std::string& file_name, ProblemLog& problems);
+// A record to append to a side record.
+std::string encode_side_name(const SideName& name);
 
 }  // namespace telltale::xray

@@ -33,6 +33,7 @@ SideBuilder sample() {
                .functions = 5,
                .path = "/lib/new.so"});
   side.assigned(kFirstAssignedId + 3, {0xa100}).thread(9, "worker");
+  side.name(kFirstAssignedId + 3, 17, "_Z5orderi", "shop.cc").name(2, 0, "main", "");
   return side;
 }
 
@@ -105,6 +106,24 @@ TEST(SideRecord, EveryFieldIsRead) {
   EXPECT_EQ(record->objects[2].id_base, 10U);
   ASSERT_EQ(record->threads.size(), 1U);
   EXPECT_EQ(record->threads[0].second, "worker");
+  EXPECT_EQ(record->committed, file.size());
+  ASSERT_EQ(record->names.size(), 2U);
+  EXPECT_EQ(record->find_name(2)->linkage_name, "main");
+  EXPECT_EQ(record->find_name(2)->line, 0U);
+  EXPECT_EQ(record->find_name(2)->file, "");
+  EXPECT_EQ(record->find_name(kFirstAssignedId + 3)->linkage_name, "_Z5orderi");
+  EXPECT_EQ(record->find_name(kFirstAssignedId + 3)->line, 17U);
+  EXPECT_EQ(record->find_name(kFirstAssignedId + 3)->file, "shop.cc");
+  EXPECT_EQ(record->find_name(1), nullptr);
+  EXPECT_EQ(record->find_name(3), nullptr);
+  EXPECT_EQ(record->find_name(kFirstAssignedId + 4), nullptr);
+}
+
+TEST(SideRecord, NamesAreWrittenAsTheyAreRead) {
+  for (const char* linkage_name : {"", "f", "longer_by_8", "_Z5orderi"}) {
+    EXPECT_EQ(encode_side_name({3, 17, linkage_name, "shop.cc"}),
+              SideBuilder().name(3, 17, linkage_name, "shop.cc").records());
+  }
 }
 
 TEST(SideRecord, IdsAndAddressesBelongToTheObjectRecordedLastBefore) {

@@ -69,18 +69,6 @@ std::array<Loss, 5> losses_of(const xray::SideRecord& record) {
        {record.lost_in_snapshot, "overwritten while the snapshot was written"}}};
 }
 
-// Whether a function has two numbers: its object was unloaded and loaded again.
-bool numbers_twice(const xray::SideRecord& record) {
-  std::set<std::tuple<std::string_view, std::string_view, uint64_t>> seen;
-  for (const xray::SideFunction& function : record.functions) {
-    if (function.object == xray::kNoObject) continue;
-    const xray::SideObject& object = record.objects[function.object];
-    if (!seen.emplace(object.path, object.build_id, function.address - object.load_bias).second)
-      return true;
-  }
-  return false;
-}
-
 void add_losses(const FoundSideRecord& side, ProblemLog& problems) {
   for (const Loss& loss : losses_of(side.record)) {
     if (loss.events == 0) continue;
@@ -272,6 +260,17 @@ std::optional<FoundSideRecord> find_side_record(const InputFile& trace, const In
 
 }  // namespace
 
+bool numbers_twice(const xray::SideRecord& record) {
+  std::set<std::tuple<std::string_view, std::string_view, uint64_t>> seen;
+  for (const xray::SideFunction& function : record.functions) {
+    if (function.object == xray::kNoObject) continue;
+    const xray::SideObject& object = record.objects[function.object];
+    if (!seen.emplace(object.path, object.build_id, function.address - object.load_bias).second)
+      return true;
+  }
+  return false;
+}
+
 std::optional<std::string> side_record_of(const std::string& trace) { return find_path(trace); }
 
 std::optional<std::string> missing_side_record(const InputFile& trace) {
@@ -344,6 +343,9 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
                             object_words(object, called[i]));
   }
   properties.emplace_back("loads", std::to_string(record.objects.size()));
+  if (!record.names.empty())
+    properties.emplace_back("names", "of " + counted(record.names.size(), "function") +
+                                         ", needed if the program is gone or rebuilt");
   if (record.objects_may_be_missing)
     properties.emplace_back("loaded later", "objects may be missing");
   if (record.some_sleds_unpatched)

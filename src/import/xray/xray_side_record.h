@@ -40,6 +40,10 @@ std::optional<std::string> missing_side_record(const InputFile& trace);
 // version 3); otherwise 0.
 uint32_t process_beside(const InputFile& trace);
 
+// Whether a function has two numbers: its object was unloaded and loaded again. Then a recording's
+// numbers are not those of its file.
+bool numbers_twice(const xray::SideRecord& record);
+
 // What `info` shows of a side record: names and values, in order.
 std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record);
 
