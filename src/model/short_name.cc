@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/trimmed.h"
+
 namespace telltale {
 namespace {
 
@@ -65,12 +67,6 @@ void name_instantiation(std::string& text) {
     text.replace(text.size() - instantiation.size(), instantiation.size(), name);
     return;
   }
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  return text;
 }
 
 // Rewrites a name group by group: a group's text is complete when its bracket closes.

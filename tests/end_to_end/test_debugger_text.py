@@ -53,6 +53,47 @@ class DebuggerText(SamplerCase):
         text = run("gdb", "-q", "-batch", "-nx", "-ex", "set print elements unlimited", "-ex", "thread apply all backtrace full", program, self.path("core")).stdout
         self.check(text, program, expected)
 
+    def gdb(self, program, *commands):
+        words = [word for command in ("set print elements unlimited", *commands) for word in ("-ex", command)]
+        return run("gdb", "-q", "-batch", "-nx", *words, program, self.path("core")).stdout
+
+    def test_commands_of_gdb(self):
+        """Variables belong to the frame that gdb has selected, however the session shows the stack."""
+        program, expected = self.crashed()
+        numbers = range(len(expected))
+        each = [command for number in numbers for command in (f"frame {number}", "info locals")]
+        for commands in (["backtrace", *each], each, ["backtrace", *each, "backtrace"], ["set width 40", "backtrace full"],
+                         ["set width 0", "backtrace full", "info locals"], ["set print frame-arguments none", "thread 1", *each],
+                         ["info locals"] + [word for _ in numbers[1:] for word in ("up", "info locals")],
+                         ["output/x 1", "set output-radix 16", "backtrace full"]):
+            with self.subTest(commands=commands):
+                shown = self.decode(self.gdb(program, *commands), program)
+                self.assertEqual(len(shown["threads"]), 1)
+                frames = traced_frames(shown)
+                self.assertEqual([frame["function"] for frame in frames], [frame["function"] for frame in expected])
+                for frame, wanted in zip(frames, expected):
+                    self.assertEqual([path["number"] for path in frame["paths"]], [path["number"] for path in wanted["paths"]])
+
+    def test_variables_of_the_selected_frame_alone(self):
+        program, expected = self.crashed()
+        for select, number in (([], 0), (["frame 1"], 1)):
+            (frame,) = traced_frames(self.decode(self.gdb(program, *select, "backtrace", "info locals"), program))
+            self.assertEqual(frame["function"], expected[number]["function"])
+            self.assertEqual([path["number"] for path in frame["paths"]], [path["number"] for path in expected[number]["paths"]])
+
+    def test_names_of_cxx(self):
+        source = PROGRAMS / "debugger_names.cc"
+        lldb = shutil.which("lldb-19") or shutil.which("lldb")
+        for release in RELEASES:
+            program = build(self.path("names"), release, "--trace=pt.schema", "-O0", "-g", "-silent", source, cxx=True)
+            run(program, env={"TELLTALE_PATHS": str(self.path("core"))})
+            expected = traced_frames(paths(self.path("core"), "--program", program))
+            self.assertEqual(len([frame for frame in expected if frame["file"].endswith(source.name)]), 8)
+            self.check(self.gdb(program, "backtrace full"), program, expected)
+            if lldb is not None:
+                steps = [word for number in range(14) for word in ("-o", f"frame select {number}", "-o", "frame variable")]
+                self.check(run(lldb, "--no-lldbinit", "--batch", *steps, "-c", self.path("core"), program).stdout, program, expected)
+
     def test_lldb(self):
         lldb = shutil.which("lldb-19") or shutil.which("lldb")
         if lldb is None:

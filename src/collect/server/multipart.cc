@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/trimmed.h"
 #include "bytes/as_bytes.h"
 #include "bytes/decompress.h"
 #include "collect/log/stored_report.h"
@@ -19,12 +20,6 @@ constexpr std::string_view kPathsPart = "paths";
 
 std::unexpected<HttpResponse> refuse(unsigned status, std::string line) {
   return std::unexpected(HttpResponse::text(status, std::move(line)));
-}
-
-std::string_view trim(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 // The parameter `name` of a header value: form-data; name="x". Empty: it has none.
@@ -42,9 +37,9 @@ std::string_view parameter(std::string_view value, std::string_view name) {
     const std::string_view item = value.substr(0, at);
     const size_t equals = item.find('=');
     if (equals == std::string_view::npos ||
-        !equal_ignoring_case(trim(item.substr(0, equals)), name))
+        !equal_ignoring_case(trimmed(item.substr(0, equals)), name))
       continue;
-    std::string_view found = trim(item.substr(equals + 1));
+    std::string_view found = trimmed(item.substr(equals + 1));
     if (found.size() >= 2 && found.front() == '"' && found.back() == '"')
       found = found.substr(1, found.size() - 2);
     return found;
@@ -59,7 +54,7 @@ HttpFields read_fields(std::string_view head) {
     const std::string_view line = head.substr(0, end);
     const size_t colon = line.find(':');
     if (colon != std::string_view::npos)
-      fields.emplace_back(trim(line.substr(0, colon)), trim(line.substr(colon + 1)));
+      fields.emplace_back(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
     if (end == std::string_view::npos) break;
     head.remove_prefix(end + 2);
   }
@@ -130,7 +125,7 @@ std::optional<HttpResponse> add_part(std::string_view bytes, const InputLimits& 
 }  // namespace
 
 bool is_multipart(std::string_view content_type) {
-  return equal_ignoring_case(trim(content_type.substr(0, content_type.find(';'))),
+  return equal_ignoring_case(trimmed(content_type.substr(0, content_type.find(';'))),
                              "multipart/form-data");
 }
 
@@ -156,7 +151,7 @@ std::expected<UploadParts, HttpResponse> report_of_parts(std::string_view body,
     if (rest.starts_with("--")) return parts;
     if (count == kMaxParts) return refuse(400, fmt::format("more than {} parts", kMaxParts));
     rest = rest.substr(0, rest.find("\r\n"));
-    if (!trim(rest).empty() || body.size() - at < rest.size() + 2)
+    if (!trimmed(rest).empty() || body.size() - at < rest.size() + 2)
       return refuse(400, "a boundary is not followed by a line end");
     at += rest.size() + 2;
     const size_t end = body.find(next, at);

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -12,12 +15,73 @@
 #include "import/open_debugger_text.h"
 #include "import/stack_paths.h"
 #include "model/recording_info.h"
+#include "model/short_name.h"
+#include "program/demangle.h"
 #include "program/elf_segments.h"
 #include "program/program_names.h"
 #include "program/static_sections.h"
 
 namespace telltale {
 namespace {
+
+bool has_line(const PathGraph& graph, uint32_t line) {
+  return std::ranges::any_of(graph.blocks, [&](const PathGraph::Block& block) {
+    return std::ranges::find(block.lines, line) != block.lines.end();
+  });
+}
+
+// Which of several functions of one name has the line; empty if none or several have.
+std::string symbol_at(const std::vector<std::string>& symbols, uint32_t line,
+                      const PathGraphs& graphs) {
+  if (symbols.size() == 1) return symbols.front();
+  std::string found;
+  for (const std::string& symbol : symbols) {
+    const bool fits = std::ranges::any_of(
+        graphs.find(symbol), [&](const auto& graph) { return has_line(*graph, line); });
+    if (!fits) continue;
+    if (!found.empty()) return {};
+    found = symbol;
+  }
+  return found;
+}
+
+// A function of a program that has no paths.
+struct SkippedSymbol {
+  std::string module;
+  std::string symbol;
+};
+// By bare_name(); functions that are overloaded are left out.
+std::unordered_map<std::string, SkippedSymbol> skipped_by_name(
+    const std::map<std::string, ModulePaths>& modules) {
+  std::unordered_map<std::string, SkippedSymbol> skipped;
+  std::unordered_set<std::string> overloaded;
+  for (const auto& [path, module] : modules) {
+    for (const auto& [symbol, reason] : module.skipped) {
+      const std::string name = bare_name(demangle(symbol));
+      if (!skipped.try_emplace(name, SkippedSymbol{path, symbol}).second) overloaded.insert(name);
+    }
+  }
+  for (const std::string& name : overloaded) skipped.erase(name);
+  return skipped;
+}
+
+// Debuggers print file names as the compiler got them; the metadata have them with their folders.
+void complete(FramePaths& frame) {
+  if (frame.decoded.empty()) {
+    if (frame.module.empty() && frame.untraced.starts_with("no program")) {
+      frame.untraced = frame.inlined
+                           ? "it was inlined, and no program of --program has paths of it"
+                           : "no program of --program has paths of a function of this name";
+    }
+    return;
+  }
+  const auto& scopes = frame.decoded.front().graph->scopes;
+  if (scopes.empty() || frame.file.starts_with('/')) return;
+  const std::string& file = scopes.front().file;
+  if (!frame.file.empty() && !file.ends_with("/" + frame.file)) return;
+  if (frame.innermost_file == frame.file) frame.innermost_file = file;
+  frame.file = file;
+}
 
 class DebuggerRecording final : public Recording, public StackPaths {
  public:
@@ -50,8 +114,9 @@ class DebuggerRecording final : public Recording, public StackPaths {
 
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths(ProblemLog& problems) const override {
     PathGraphs graphs;
+    std::map<std::string, ModulePaths> modules;  // only what they say of functions without paths
     for (const std::string& text : options_.programs) {
-      if (const auto added = add_program(text, graphs, problems); !added)
+      if (const auto added = add_program(text, graphs, modules, problems); !added)
         return std::unexpected(added.error());
     }
     const std::vector<std::string> wanted = path_variable_names();
@@ -60,16 +125,22 @@ class DebuggerRecording final : public Recording, public StackPaths {
     const auto symbols = graphs.symbols_by_name();
     std::vector<ThreadPaths> all;
     FrameFlags flags;  // a debugger's text has none
+    const auto skipped = skipped_by_name(modules);
     for (ThreadStack& stack : read_debugger_text(text, file_.name(), wanted, problems)) {
       for (StackFrame& frame : stack.frames) {
-        const auto symbol = symbols.find(frame.symbol);
-        if (graphs.find(frame.symbol).empty() && symbol != symbols.end())
-          frame.symbol = symbol->second;
+        const auto named = symbols.find(frame.symbol);
+        if (graphs.find(frame.symbol).empty() && named != symbols.end())
+          frame.symbol = symbol_at(named->second, frame.line, graphs);
+        const auto left_out = skipped.find(frame.symbol);
+        if (left_out == skipped.end()) continue;
+        frame.module = left_out->second.module;
+        frame.symbol = left_out->second.symbol;
       }
       all.push_back({.pid = 0,
                      .tid = stack.tid,
-                     .frames = decode_stack(stack, graphs, {}, flags),
+                     .frames = decode_stack(stack, graphs, modules, flags),
                      .cut = stack.cut});
+      for (FramePaths& frame : all.back().frames) complete(frame);
     }
     return all;
   }
@@ -85,6 +156,7 @@ class DebuggerRecording final : public Recording, public StackPaths {
 
  private:
   Result<void> add_program(const std::string& text, PathGraphs& graphs,
+                           std::map<std::string, ModulePaths>& modules,
                            ProblemLog& problems) const {
     const Result<ProgramObject> object = parse_program_object(text);
     if (!object) return std::unexpected(object.error());
@@ -108,6 +180,8 @@ class DebuggerRecording final : public Recording, public StackPaths {
       csi::PathRecords of_section = csi::PathRecords::read(section.bytes, elf->order, input->name(),
                                                            section.offset, problems);
       std::ranges::move(of_section.functions, std::back_inserter(functions));
+      for (csi::SkippedFunction& skipped : of_section.skipped)
+        modules[object->path].skipped.emplace(std::move(skipped.symbol), std::move(skipped.reason));
     }
     for (const StaticSection& section : texts->sections)
       graphs.add(section.bytes, input->name(), section.offset, functions, problems);

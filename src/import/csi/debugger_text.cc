@@ -4,8 +4,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <ranges>
+#include <unordered_map>
 #include <utility>
+
+#include "base/trimmed.h"
+#include "import/csi/debugger_frame.h"
 
 namespace telltale {
 namespace {
@@ -13,14 +19,6 @@ namespace {
 // Of a text: gdb abbreviates equal elements, so that a short text can have many.
 constexpr size_t kMostValues = size_t{1} << 20;
 constexpr size_t kMostFrames = 10'000;  // of a thread
-
-constexpr std::string_view kBlanks = " \t\r";
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
 
 template <typename Number>
 std::optional<Number> take_number(std::string_view& text) {
@@ -31,8 +29,22 @@ std::optional<Number> take_number(std::string_view& text) {
   return number;
 }
 
-// The numbers of a value: "3", "{1, 2 <repeats 3 times>, -1}", "([0] = 1, [1] = -1)". Empty if the
-// debugger left some out, or there are more than `most`.
+// A number as it is printed by default, or in hexadecimal.
+std::optional<int64_t> take_value(std::string_view& text) {
+  if (!text.starts_with("0x")) {
+    const bool is_octal = text.size() > 1 && text[0] == '0' && text[1] >= '0' && text[1] <= '9';
+    return is_octal ? std::nullopt : take_number<int64_t>(text);
+  }
+  text.remove_prefix(2);
+  uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number, 16);
+  if (problem != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(end - text.data()));
+  return static_cast<int64_t>(number);
+}
+
+// The numbers of a value: "3", "0x3", "{1, 2 <repeats 3 times>, -1}", "([0] = 1, [1] = -1)". Empty
+// if the debugger left some out, or there are more than `most`.
 std::optional<std::vector<int64_t>> numbers_of(std::string_view text, size_t most) {
   std::vector<int64_t> numbers;
   while (!text.empty()) {
@@ -51,7 +63,7 @@ std::optional<std::vector<int64_t>> numbers_of(std::string_view text, size_t mos
     } else if (text.starts_with("...") || c == '<') {
       return std::nullopt;
     } else if (c == '-' || (c >= '0' && c <= '9')) {
-      const auto number = take_number<int64_t>(text);
+      const auto number = take_value(text);
       if (!number || numbers.size() == most) return std::nullopt;
       numbers.push_back(*number);
     } else {
@@ -61,6 +73,25 @@ std::optional<std::vector<int64_t>> numbers_of(std::string_view text, size_t mos
   return numbers;
 }
 
+// Without the escape sequences that colour a terminal: ESC [ ... LETTER.
+std::string without_colours(std::string_view text) {
+  constexpr char kEscape = '\x1b';
+  std::string plain;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != kEscape || i + 1 == text.size() || text[i + 1] != '[') {
+      plain += text[i];
+      continue;
+    }
+    ++i;
+    while (i + 1 < text.size() && (text[i + 1] < '@' || text[i + 1] > '~')) ++i;
+    ++i;
+  }
+  return plain;
+}
+
+// How many lines one line of the debugger may be wrapped to.
+constexpr int kMostWraps = 64;
+
 class Reader {
  public:
   Reader(std::string_view text, const std::string& name, std::span<const std::string> wanted,
@@ -69,116 +100,187 @@ class Reader {
 
   std::vector<ThreadStack> read() {
     while (at_ < text_.size()) {
-      const size_t end = std::min(text_.find('\n', at_), text_.size());
-      const size_t begin = std::exchange(at_, end + 1);
-      read_line(trimmed(text_.substr(begin, end - begin)), begin);
+      const size_t begin = at_;
+      read_line(next_line(), begin);
     }
-    std::erase_if(threads_, [](const ThreadStack& thread) { return thread.frames.empty(); });
-    return std::move(threads_);
+    join_first_print();
+    std::vector<ThreadStack> threads;
+    for (Stack& stack : stacks_) {
+      if (stack.frames.empty()) continue;
+      ThreadStack& thread = threads.emplace_back();
+      thread.tid = stack.tid;
+      thread.cut = std::move(stack.cut);
+      for (auto& [number, frame] : stack.frames) {
+        // gdb leaves out the address of a frame into which the one before was inlined.
+        const bool has_inlined = frame.pc == 0 && number != 0 && !thread.frames.empty();
+        if (has_inlined && stack.frames.contains(number - 1)) thread.frames.back().inlined = true;
+        thread.frames.push_back(std::move(frame));
+      }
+    }
+    return threads;
   }
 
  private:
-  void read_line(std::string_view line, size_t offset) {
-    if (line.starts_with("(gdb) ")) line.remove_prefix(6);
-    if (line.starts_with("(lldb) ")) return;  // a command
-    if (line.starts_with("* ")) line = trimmed(line.substr(2));
-    if (line.starts_with("Thread ") || line.starts_with("thread #")) return begin_thread(line);
-    std::string_view rest = line;
-    if (rest.starts_with("frame #")) rest.remove_prefix(6);
-    if (rest.starts_with('#')) {
-      rest.remove_prefix(1);
-      if (const auto number = take_number<uint32_t>(rest)) return begin_frame(*number, rest);
-    }
-    read_variable(line, offset);
+  // A thread where it stopped.
+  struct Stack {
+    int64_t tid = 0;                        // 0: unknown
+    std::map<uint32_t, StackFrame> frames;  // by number
+    uint32_t selected = 0;                  // frame that a command without a frame is about
+    std::string cut;
+  };
+  struct Owner {
+    size_t stack = 0;
+    uint32_t frame = 0;
+  };
+
+  std::string_view next_line() {
+    const size_t end = std::min(text_.find('\n', at_), text_.size());
+    const size_t begin = std::exchange(at_, end + 1);
+    return text_.substr(begin, end - begin);
   }
 
-  // gdb: "Thread 2 (Thread 0x7f00 (LWP 123)):"; LLDB: "thread #2, name = ...".
-  void begin_thread(std::string_view line) {
-    ThreadStack thread;
+  void read_line(std::string_view line, size_t offset) {
+    if (line.starts_with("(gdb) ")) {
+      line.remove_prefix(6);
+      end_listing();
+    }
+    if (line.starts_with("(lldb)")) return end_listing();
+    const bool is_indented = line.starts_with(' ') || line.starts_with('\t');
+    line = trimmed(line);
+    const bool is_marked = line.starts_with("* ");
+    if (is_marked) line = trimmed(line.substr(2));
+    constexpr std::string_view kSwitch = "[Switching to thread ";
+    if (line.starts_with(kSwitch) || line.starts_with("[Switching to Thread "))
+      return begin_thread(line, true);
+    if (line.starts_with("Thread ")) return begin_thread(line, false);
+    if (line.starts_with("thread #")) return begin_thread(line, is_marked);
+    std::string_view rest = line;
+    const bool is_lldb = rest.starts_with("frame #");
+    if (is_lldb) rest.remove_prefix(6);
+    if (rest.starts_with('#')) {
+      rest.remove_prefix(1);
+      if (const auto number = take_number<uint32_t>(rest)) {
+        const bool selects = is_lldb ? is_marked || !is_indented || heads_thread_ : true;
+        return begin_frame(*number, whole_frame(rest), is_lldb, selects);
+      }
+    }
+    if (!line.empty() && !is_indented && !line.starts_with("No ")) end_listing();
+    read_variable(line, is_indented, offset);
+  }
+
+  // A frame's line with those that it was wrapped to.
+  std::string whole_frame(std::string_view line) {
+    std::string whole(line);
+    for (int wraps = 0; wraps < kMostWraps && at_ < text_.size(); ++wraps) {
+      const size_t begin = at_;
+      const std::string_view next = next_line();
+      const std::string_view text = trimmed(next);
+      const bool is_open = parentheses_open(whole) > 0;
+      const bool is_place = next.starts_with("    at ") || next.starts_with("    from ");
+      // An argument may have a parenthesis too many. gdb indents variables by eight; LLDB begins
+      // them with their type.
+      const bool is_another = text.starts_with('#') || text.starts_with("frame #") ||
+                              text.starts_with('(') || next.starts_with("        ");
+      if (is_another || (!is_open && !is_place)) {
+        at_ = begin;
+        break;
+      }
+      whole += ' ';
+      whole += text;
+    }
+    return whole;
+  }
+
+  // gdb: "Thread 2 (Thread 0x7f00 (LWP 123)):", "[Switching to thread 2 (Thread 0x7f00 (LWP
+  // 123))]"; LLDB: "thread #2, name = ...".
+  void begin_thread(std::string_view line, bool selects) {
     const size_t process = line.find("LWP ");
     const size_t digits =
         process != std::string_view::npos ? process + 4 : line.find_first_of("123456789");
     std::string_view number = line.substr(std::min(digits, line.size()));
-    thread.tid = take_number<int64_t>(number).value_or(0);
-    // gdb prints the innermost frame first when it opens a core file.
-    const auto has_none = [](const StackFrame& each) { return each.variables.empty(); };
-    if (threads_.size() == 1 && threads_.front().tid == 0 &&
-        std::ranges::all_of(threads_.front().frames, has_none))
-      threads_.clear();
-    threads_.push_back(std::move(thread));
-    current_ = 0;
-    is_left_out_ = false;
+    const int64_t tid = take_number<int64_t>(number).value_or(0);
+    end_listing();
+    const auto known = latest_.find(tid);
+    if (tid == 0 || known == latest_.end())
+      add_stack(tid);
+    else
+      current_ = known->second;
+    if (selects) selected_ = current_;
+    heads_thread_ = selects;
+    is_listed_ = !selects;
+    listed_frame_.reset();
   }
 
-  std::vector<StackFrame>& frames() {
-    if (threads_.empty()) threads_.push_back({});
-    return threads_.back().frames;
+  // The output of another command follows.
+  void end_listing() {
+    listed_frame_.reset();
+    heads_thread_ = false;
   }
 
-  // The frame that variables belong to.
-  StackFrame& frame() {
-    if (frames().empty()) {
-      frames().emplace_back();
-      frames().back().interrupted = true;
-      current_ = 0;
-    }
-    return frames()[current_];
+  Stack& current() {
+    if (stacks_.empty()) stacks_.emplace_back();
+    return stacks_[current_];
   }
 
-  // gdb: "0x401136 in f (n=3) at a.c:15"; LLDB: "0x401136 prog`f(n=3) at a.c:15:7".
-  void begin_frame(uint32_t number, std::string_view line) {
-    StackFrame each;
+  void add_stack(int64_t tid) {
+    current_ = stacks_.size();
+    stacks_.emplace_back().tid = tid;
+    latest_[tid] = current_;
+  }
+
+  void begin_frame(uint32_t number, const std::string& line, bool is_lldb, bool selects) {
+    StackFrame each = read_debugger_frame(line);
     each.interrupted = number == 0;
-    if (line.starts_with(':')) line.remove_prefix(1);
-    line = trimmed(line);
-    const size_t place = line.rfind(" at ");
-    std::string_view function = trimmed(line.substr(0, place));
-    if (function.starts_with("0x")) {
-      std::string_view digits = function.substr(2);
-      std::from_chars(digits.data(), digits.data() + digits.size(), each.pc, 16);
-      const size_t gap = function.find(' ');
-      function = gap == std::string_view::npos ? std::string_view() : trimmed(function.substr(gap));
-      if (function.starts_with("in ")) function = trimmed(function.substr(3));
+    // gdb marks no frame of a backtrace: they follow each other, from the innermost one.
+    const bool is_listing = !is_lldb && listed_frame_ && *listed_frame_ + 1 == number;
+    Stack* stack = &current();
+    if (stack->tid == 0 && !selected_) selected_ = current_;
+    if (is_listing && number == 1) stack->selected = selected_before_;
+    listed_frame_ = is_lldb || (!is_listing && number != 0) ? std::nullopt : std::optional(number);
+    heads_thread_ = false;
+    if (const auto known = stack->frames.find(number);
+        known != stack->frames.end() && !is_same(known->second, each)) {
+      // The program ran on, and stopped again.
+      const bool is_selected = selected_ == current_;
+      add_stack(stack->tid);
+      if (is_selected) selected_ = current_;
+      stack = &current();
     }
-    if (const size_t module = function.find('`'); module != std::string_view::npos) {
-      function.remove_prefix(module + 1);
-      function = function.substr(0, function.find('('));
-    } else {
-      function = function.substr(0, function.find(" ("));
+    last_ = {current_, number};
+    if (selects && !is_listing) {
+      selected_before_ = stack->selected;
+      stack->selected = number;
     }
-    each.symbol = trimmed(function.substr(0, function.find(" [inlined]")));
-    if (place != std::string_view::npos) read_place(line.substr(place + 4), each);
-    is_left_out_ = false;
-    // A frame that is printed again, by `frame`, is the same.
-    if (number < frames().size() && frames()[number].symbol == each.symbol) {
-      current_ = number;
+    if (stack->frames.contains(number)) return;
+    if (stack->frames.size() == kMostFrames) {
+      stack->cut = fmt::format("only the innermost {} frames are read", kMostFrames);
       return;
     }
-    if (frames().size() == kMostFrames) {
-      is_left_out_ = true;
-      threads_.back().cut = fmt::format("only the innermost {} frames are read", kMostFrames);
-      return;
-    }
-    frames().push_back(std::move(each));
-    current_ = frames().size() - 1;
+    stack->frames.emplace(number, std::move(each));
   }
 
-  // "a.c:15" or "a.c:15:7".
-  static void read_place(std::string_view place, StackFrame& each) {
-    for (int part = 0; part < 2; ++part) {
-      const size_t colon = place.rfind(':');
-      if (colon == std::string_view::npos) break;
-      std::string_view digits = place.substr(colon + 1);
-      const auto number = take_number<uint32_t>(digits);
-      if (!number || !digits.empty()) break;
-      each.line = *number;  // the column first, if there is one
-      place = place.substr(0, colon);
+  static bool is_same(const StackFrame& a, const StackFrame& b) {
+    return a.symbol == b.symbol && (a.pc == b.pc || a.pc == 0 || b.pc == 0) &&
+           (a.line == b.line || a.line == 0 || b.line == 0);
+  }
+
+  // gdb indents the variables of `backtrace full`, which are of the frame before. Others are of the
+  // frame that is selected.
+  [[nodiscard]] Owner owner_of(bool is_indented) {
+    if (is_indented && last_) return *last_;
+    // `thread apply all info locals`
+    if (is_listed_ && (!last_ || last_->stack != current_)) return {current_, current().selected};
+    current();
+    if (!selected_ && stacks_.size() > 1) {
+      add_stack(0);  // which of the threads is not said
+      selected_ = current_;
     }
-    each.file = place;
+    const size_t stack = selected_.value_or(0);
+    return {stack, stacks_[stack].selected};
   }
 
   // "NAME = VALUE", or "(TYPE) NAME = VALUE"; braces may be on several lines.
-  void read_variable(std::string_view line, size_t offset) {
+  void read_variable(std::string_view line, bool is_indented, size_t offset) {
     const size_t sign = line.find(" = ");
     if (sign == std::string_view::npos) return;
     std::string_view name = trimmed(line.substr(0, sign));
@@ -187,12 +289,10 @@ class Reader {
     std::string value(line.substr(sign + 3));
     int64_t open = braces_of(value);
     while (open > 0 && at_ < text_.size()) {
-      const size_t end = std::min(text_.find('\n', at_), text_.size());
-      const std::string_view more = text_.substr(at_, end - at_);
+      const std::string_view more = next_line();
       open += braces_of(more);
       value += ' ';
       value += more;
-      at_ = end + 1;
     }
     StackVariable variable{.name = std::string(name), .values = {}, .missing = {}};
     if (auto numbers = numbers_of(value, values_left_); numbers && !numbers->empty() && open <= 0) {
@@ -203,10 +303,37 @@ class Reader {
       problems_.add({Problem::Kind::corruption, offset, name_, "variable",
                      fmt::format("{} cannot be read", name), 0});
     }
-    if (is_left_out_) return;
-    std::vector<StackVariable>& variables = frame().variables;
-    std::erase_if(variables, [&](const StackVariable& each) { return each.name == name; });
-    variables.push_back(std::move(variable));
+    const Owner owner = owner_of(is_indented);
+    Stack& stack = stacks_[owner.stack];
+    const auto found = stack.frames.find(owner.frame);
+    if (found == stack.frames.end() && !stack.frames.empty()) return;  // it was left out
+    StackFrame& frame = stack.frames[owner.frame];
+    if (found == stack.frames.end()) frame.interrupted = true;
+    std::erase_if(frame.variables, [&](const StackVariable& each) { return each.name == name; });
+    frame.variables.push_back(std::move(variable));
+  }
+
+  // gdb prints the innermost frame, without its thread, when it opens a core file or the program
+  // stops. Gives its variables to the thread that turns out to be stopped there.
+  void join_first_print() {
+    if (stacks_.size() < 2 || stacks_.front().tid != 0) return;
+    Stack& first = stacks_.front();
+    for (Stack& stack : stacks_ | std::views::drop(1)) {
+      const bool is_it = std::ranges::all_of(first.frames, [&](const auto& each) {
+        const auto other = stack.frames.find(each.first);
+        return other != stack.frames.end() && is_same(each.second, other->second) &&
+               (each.second.variables.empty() || other->second.variables.empty());
+      });
+      if (!is_it) continue;
+      for (auto& [number, frame] : first.frames) {
+        if (stack.frames[number].variables.empty())
+          stack.frames[number].variables = std::move(frame.variables);
+      }
+      first.frames.clear();
+      return;
+    }
+    const auto has_none = [](const auto& each) { return each.second.variables.empty(); };
+    if (std::ranges::all_of(first.frames, has_none)) first.frames.clear();
   }
 
   // Those that are opened less those that are closed.
@@ -224,9 +351,15 @@ class Reader {
   std::span<const std::string> wanted_;
   ProblemLog& problems_;
   size_t at_ = 0;
-  std::vector<ThreadStack> threads_;
-  size_t current_ = 0;        // frame of the last thread
-  bool is_left_out_ = false;  // the frame that variables belong to
+  std::vector<Stack> stacks_;
+  std::unordered_map<int64_t, size_t> latest_;  // by thread, which may have stopped several times
+  size_t current_ = 0;                          // that frames belong to
+  std::optional<size_t> selected_;              // that commands are about
+  uint32_t selected_before_ = 0;
+  std::optional<Owner> last_;             // the frame printed last
+  std::optional<uint32_t> listed_frame_;  // the last one of gdb's backtrace, if it goes on
+  bool heads_thread_ = false;  // LLDB: the frame that follows a selected thread is selected
+  bool is_listed_ = false;     // the current thread is one of all
   size_t values_left_ = kMostValues;
 };
 
@@ -235,7 +368,9 @@ class Reader {
 std::vector<ThreadStack> read_debugger_text(std::string_view text, const std::string& name,
                                             std::span<const std::string> wanted,
                                             ProblemLog& problems) {
-  return Reader(text, name, wanted, problems).read();
+  constexpr char kEscape = '\x1b';
+  const std::string plain = text.contains(kEscape) ? without_colours(text) : std::string();
+  return Reader(plain.empty() ? text : plain, name, wanted, problems).read();
 }
 
 }  // namespace telltale

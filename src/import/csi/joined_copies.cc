@@ -54,7 +54,7 @@ void name_calls(const Names& names, const std::string& source, FunctionCoverage&
 }
 
 // What did not run has no line that did.
-void settle(FunctionCoverage& copy) {
+void settle_lines(FunctionCoverage& copy) {
   if (copy.ran != Ran::no) return;
   for (auto& [place, ran] : copy.lines) ran = Ran::no;
   for (FunctionCoverage::Call& call : copy.calls) call.returned = Ran::no;
@@ -116,7 +116,7 @@ void join_copies(const FlowFunctions& flow, std::vector<FunctionCoverage>& funct
   }
   functions.clear();
   for (auto& [key, all] : copies) {
-    if (all.size() > 1) std::ranges::for_each(all, settle);
+    if (all.size() > 1) std::ranges::for_each(all, settle_lines);
     FunctionCoverage function = std::move(all.front());
     for (size_t i = 1; i < all.size(); ++i) join(std::move(all[i]), function);
     function.linkage_name = std::get<1>(key);

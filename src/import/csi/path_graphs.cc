@@ -10,6 +10,7 @@
 
 #include "formats/csi/path_metadata.h"
 #include "model/path_numbers.h"
+#include "model/short_name.h"
 #include "program/demangle.h"
 
 namespace telltale {
@@ -150,14 +151,10 @@ const std::vector<PathGraphs::Graph>& PathGraphs::find(const std::string& symbol
   return found == graphs_.end() ? kNone : found->second;
 }
 
-std::unordered_map<std::string, std::string> PathGraphs::symbols_by_name() const {
-  std::unordered_map<std::string, std::string> symbols;
-  for (const auto& [symbol, graphs] : graphs_) {
-    const std::string demangled = demangle(symbol);
-    const auto [known, is_new] =
-        symbols.try_emplace(demangled.substr(0, demangled.find('(')), symbol);
-    if (!is_new) known->second.clear();
-  }
+std::unordered_map<std::string, std::vector<std::string>> PathGraphs::symbols_by_name() const {
+  std::unordered_map<std::string, std::vector<std::string>> symbols;
+  for (const auto& [symbol, graphs] : graphs_)
+    symbols[bare_name(demangle(symbol))].push_back(symbol);
   return symbols;
 }
 

@@ -28,9 +28,8 @@ class PathGraphs {
   // Several if objects have functions of the same name. Of texts that are equal in all that a graph
   // has, as comdat functions of several objects are, one is kept.
   [[nodiscard]] const std::vector<Graph>& find(const std::string& symbol) const;
-  // Symbols by the name that debuggers show, without parameters; of several functions of one name
-  // the text is empty.
-  [[nodiscard]] std::unordered_map<std::string, std::string> symbols_by_name() const;
+  // Symbols by bare_name(), which debuggers show; several if functions are overloaded.
+  [[nodiscard]] std::unordered_map<std::string, std::vector<std::string>> symbols_by_name() const;
   [[nodiscard]] bool empty() const { return graphs_.empty(); }
 
  private:

@@ -273,10 +273,10 @@ Result<void> write_paths_page(const std::vector<ThreadPaths>& threads, const std
   head.title = "What ran before the end";
   size_t frames = 0;
   for (const ThreadPaths& thread : threads) frames += thread.frames.size();
-  head.facts = {{"file", name},
-                {"stopped by", why_stopped.empty() ? "nothing" : why_stopped},
-                {"threads", fmt::format("{}", threads.size())},
-                {"frames", fmt::format("{}", frames)}};
+  head.facts.emplace_back("file", name);
+  if (!why_stopped.empty()) head.facts.emplace_back("stopped by", why_stopped);
+  head.facts.emplace_back("threads", fmt::format("{}", threads.size()));
+  head.facts.emplace_back("frames", fmt::format("{}", frames));
   for (const ThreadPaths& thread : threads) {
     if (!thread.cut.empty())
       head.facts.emplace_back(fmt::format("no further frames of thread {}", thread.tid),
