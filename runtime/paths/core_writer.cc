@@ -1,6 +1,7 @@
 #include "core_writer.h"
 
 #include <elf.h>
+#include <limits.h>
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -27,7 +28,7 @@ constexpr uint64_t kBelowStackPointer = 4096;
 constexpr uint64_t kCrashedStackBytes = 128 * 1024;
 constexpr uint64_t kOtherStackBytes = 16 * 1024;
 constexpr size_t kMostNameBytes = 256;
-constexpr size_t kMostSegments = 4096;
+constexpr size_t kMostSegments = 16384;
 constexpr uint64_t kPage = 4096;
 
 struct Segment {
@@ -39,7 +40,7 @@ struct Segment {
 struct Workspace {
   Threads threads;
   Mappings mappings;
-  StackRange stacks[Threads::kMost];
+  StackRange stacks[2 * Threads::kMost];  // of each thread: its own, and one that it has left
   Segment segments[kMostSegments];
   size_t segment_count;
   char buffer[kPage];
@@ -77,15 +78,15 @@ uint64_t end_of_frames(uint64_t stack_pointer, const StackRange& stack, uint64_t
 }
 
 void add_stacks() {
-  for (size_t i = 0; i < work->threads.count; ++i) {
-    const Thread& thread = work->threads.all[i];
+  for (size_t i = 0; i < 2 * work->threads.count; ++i) {
+    const Thread& thread = work->threads.all[i / 2];
     const StackRange& stack = work->stacks[i];
-    if (thread.has_registers == 0 || stack.end == 0) continue;
+    if (stack.end == 0) continue;
     // Other memory lies beyond the guard page below a stack that overflowed.
     const uint64_t lowest = stack.address - kBelowStackPointer;
     const uint64_t from = lowest > stack.begin ? lowest : stack.begin;
     const uint64_t end = end_of_frames(stack.address, stack, thread.thread_pointer);
-    const uint64_t most = i == 0 ? kCrashedStackBytes : kOtherStackBytes;
+    const uint64_t most = i / 2 == 0 ? kCrashedStackBytes : kOtherStackBytes;
     const uint64_t frames = end - stack.address;
     add_segment(from, stack.address - from + (frames < most ? frames : most));
   }
@@ -101,7 +102,7 @@ struct CoverageNote {
 } __attribute__((packed));
 
 // The flags of a program or library, if its notes name any.
-void add_flags(const File& memory, uint64_t notes, uint64_t notes_bytes) {
+void add_flags(const Memory& memory, uint64_t notes, uint64_t notes_bytes) {
   // Lengths of the name, with its zero, and of the contents; the type.
   static constexpr CoverageNote kWanted = {{9, 16, 1}, "Telltale", 0, 0};
   constexpr uint64_t kMostNotes = 64;
@@ -119,7 +120,7 @@ void add_flags(const File& memory, uint64_t notes, uint64_t notes_bytes) {
 }
 
 // Of a mapped file: the headers, up to its notes, which have the build-id; and flags of coverage.
-void add_headers(const File& memory, uint64_t begin) {
+void add_headers(const Memory& memory, uint64_t begin) {
   ElfW(Ehdr) header = {};
   if (!memory.read_at(begin, &header, sizeof(header)) ||
       ::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(ElfW(Phdr)))
@@ -140,7 +141,7 @@ void add_headers(const File& memory, uint64_t begin) {
 }
 
 // The list of loaded libraries, in which debuggers look their addresses up.
-void add_loaded_libraries(const File& memory, uint64_t debug_address) {
+void add_loaded_libraries(const Memory& memory, uint64_t debug_address) {
   constexpr int kMostLibraries = 512;
   r_debug debug = {};
   if (debug_address == 0 || !memory.read_at(debug_address, &debug, sizeof(debug))) return;
@@ -163,7 +164,7 @@ void add_loaded_libraries(const File& memory, uint64_t debug_address) {
 }
 
 // Of the program itself: the dynamic section and the list of libraries.
-void add_program(const File& memory) {
+void add_program(const Memory& memory) {
   const uint64_t headers = ::getauxval(AT_PHDR);
   const uint64_t count = ::getauxval(AT_PHNUM);
   constexpr uint64_t kMostHeaders = 64;
@@ -183,12 +184,10 @@ void add_program(const File& memory) {
   }
 }
 
-// Not /proc/self, which is the first thread's: without memory once that has ended.
 void find_segments() {
   work->segment_count = 0;
   add_stacks();
-  const File memory("/proc/thread-self/mem", O_RDONLY);
-  if (!memory.is_open()) return;
+  const Memory memory;
   for (size_t i = 0; i < work->mappings.count; ++i) {
     // The page that has the headers may be mapped once more, as the first page of the code.
     const Mapping& part = work->mappings.all[i];
@@ -223,7 +222,7 @@ class Output {
     if (offset_ % 4 != 0) put(kZeros, 4 - offset_ % 4);
   }
   // Pages of zeros need no space on disk. Bytes that are no longer there become zeros.
-  void put_memory(const File& memory, const Segment& segment) {
+  void put_memory(const Memory& memory, const Segment& segment) {
     for (uint64_t done = 0; done < segment.bytes;) {
       const uint64_t bytes = segment.bytes - done < kPage ? segment.bytes - done : kPage;
       const bool is_there = memory.read_at(segment.address + done, work->buffer, bytes);
@@ -307,6 +306,20 @@ void put_files(Output& out) {
   out.end_note();
 }
 
+// How many threads are not in the file, if any are not (src/program/core_file.cc).
+struct LeftOutNote {
+  ElfW(Nhdr) header;
+  char name[12];
+  uint64_t threads;
+};
+size_t left_out_bytes() { return work->threads.left_out == 0 ? 0 : sizeof(LeftOutNote); }
+
+void put_left_out(Output& out) {
+  if (work->threads.left_out == 0) return;
+  const LeftOutNote note = {{9, sizeof(uint64_t), 2}, "Telltale", work->threads.left_out};
+  out.put(note);
+}
+
 ElfW(Ehdr) file_header() {
   ElfW(Ehdr) header = {};
   ::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -351,7 +364,8 @@ bool put_all(const File& file, int signal, const siginfo_t& info) {
   const size_t auxiliary_bytes = read_auxiliary_vector();
   put_segment_headers(out, work->threads.count * note_bytes(sizeof(elf_prstatus)) +
                                note_bytes(sizeof(process)) + note_bytes(sizeof(info)) +
-                               note_bytes(auxiliary_bytes) + note_bytes(file_note_bytes()));
+                               note_bytes(auxiliary_bytes) + note_bytes(file_note_bytes()) +
+                               left_out_bytes());
   // The kernel's order: what belongs to the process follows the first thread.
   put_status(out, work->threads.all[0], signal);
   out.begin_note(NT_PRPSINFO, sizeof(process));
@@ -365,7 +379,8 @@ bool put_all(const File& file, int signal, const siginfo_t& info) {
   out.end_note();
   put_files(out);
   for (size_t i = 1; i < work->threads.count; ++i) put_status(out, work->threads.all[i], signal);
-  const File memory("/proc/thread-self/mem", O_RDONLY);
+  put_left_out(out);
+  const Memory memory;
   for (size_t i = 0; i < work->segment_count; ++i) out.put_memory(memory, work->segments[i]);
   return out.finish();
 }
@@ -385,6 +400,31 @@ bool temporary_name(const char* path, char* name, size_t bytes) {
   return true;
 }
 
+constexpr const char* kNoFile = "it is no regular file";
+constexpr const char* kTooLong = "its name is too long";
+
+// In words that need no table of libc.
+const char* cause_of(int error) {
+  switch (error) {
+    case EMFILE:
+    case ENFILE:
+      return "too many open files";
+    case ENOSPC:
+    case EDQUOT:
+      return "no space left";
+    case EFBIG:
+      return "larger than files may be";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "files cannot be created in its folder";
+    case ENAMETOOLONG:
+      return kTooLong;
+    default:
+      return "it cannot be written";
+  }
+}
+
 bool is_missing_or_regular(const char* path) {
   struct stat facts = {};
   return ::syscall(SYS_newfstatat, AT_FDCWD, path, &facts, AT_SYMLINK_NOFOLLOW) != 0 ||
@@ -402,9 +442,12 @@ bool prepare_core_writer() {
 }
 
 const char* why_not_writable(const char* path) {
-  if (!is_missing_or_regular(path)) return "it is no regular file";
+  if (!is_missing_or_regular(path)) return kNoFile;
   static char folder[kPathBytes];
   const char* const slash = ::strrchr(path, '/');
+  char name[kPathBytes + 16];
+  if (!temporary_name(path, name, sizeof(name))) return kTooLong;
+  if (slash != nullptr && ::strlen(name + (slash + 1 - path)) > NAME_MAX) return kTooLong;
   if (slash == nullptr || slash == path) return nullptr;
   ::memcpy(folder, path, static_cast<size_t>(slash - path));
   return ::syscall(SYS_faccessat, AT_FDCWD, folder, W_OK | X_OK) == 0
@@ -412,32 +455,40 @@ const char* why_not_writable(const char* path) {
              : "files cannot be created in its folder";
 }
 
-bool write_core(const char* path, int signal, const siginfo_t& info, const ucontext_t& context) {
+const char* write_core(const char* path, int signal, const siginfo_t& info,
+                       const ucontext_t& context) {
   char* const temporary = work->temporary_name;
   // rename() would replace a device, such as /dev/null, a pipe or a link.
-  if (!is_missing_or_regular(path)) return false;
-  if (!temporary_name(path, temporary, sizeof(work->temporary_name))) return false;
+  if (!is_missing_or_regular(path)) return kNoFile;
+  if (!temporary_name(path, temporary, sizeof(work->temporary_name))) return kTooLong;
   // Stacks may hold secrets: only the user reads them, as in core files of the kernel.
+  errno = 0;
   const File file(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0600);
-  if (!file.is_open()) return false;
+  if (!file.is_open()) return cause_of(errno);
   work->threads.count = 1;
+  work->threads.left_out = 0;
   work->threads.all[0].tid = thread_id();
   take_registers(context, work->threads.all[0]);
   work->threads.all[0].has_registers = 1;
   stop_threads(work->threads);
   for (size_t i = 0; i < work->threads.count; ++i) {
     const Thread& thread = work->threads.all[i];
-    work->stacks[i] = {};
-    if (thread.has_registers != 0) work->stacks[i].address = stack_pointer_of(thread);
+    work->stacks[2 * i] = {};
+    work->stacks[2 * i + 1] = {};
+    if (thread.has_registers == 0) continue;
+    work->stacks[2 * i].address = stack_pointer_of(thread);
+    work->stacks[2 * i + 1].address = thread.interrupted_stack;
   }
-  work->mappings.read(work->stacks, work->threads.count);
+  work->mappings.read(work->stacks, 2 * work->threads.count);
   find_segments();
+  errno = 0;
   const bool written = put_all(file, signal, info);
+  const char* const why = cause_of(errno);
   release_threads();
   if (written && ::syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, 0U) == 0)
-    return true;
+    return nullptr;
   ::syscall(SYS_unlinkat, AT_FDCWD, temporary, 0);
-  return false;
+  return why;
 }
 
 }  // namespace telltale::paths

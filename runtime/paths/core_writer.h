@@ -18,8 +18,9 @@ bool prepare_core_writer();
 const char* why_not_writable(const char* path);
 
 // Async-signal-safe. The calling thread was interrupted at `context` by the signal. Other threads
-// are stopped meanwhile. The file appears under its name when it is complete; returns whether it
-// does. It replaces a regular file, and nothing else.
-bool write_core(const char* path, int signal, const siginfo_t& info, const ucontext_t& context);
+// are stopped meanwhile. The file appears under its name when it is complete, and replaces a
+// regular file, and nothing else. Returns why it does not; null if it does.
+const char* write_core(const char* path, int signal, const siginfo_t& info,
+                       const ucontext_t& context);
 
 }  // namespace telltale::paths

@@ -36,7 +36,8 @@ char pattern[kPathBytes];
 // The process and the thread that writes the file. A child of vfork() has the memory of its parent,
 // which may crash, too.
 uint64_t writer = 0;
-int done = 0;  // the process whose file is written
+int done = 0;             // the process whose file is written
+bool has_warned = false;  // at start-up: it is not said again
 
 // Expands "%p" to the process id and "%%" to "%". False if the name is too long.
 bool expand(char* path) {
@@ -57,6 +58,15 @@ bool expand(char* path) {
   }
   path[used] = 0;
   return true;
+}
+
+// A line on standard error, if there is a reason for it. Async-signal-safe.
+void say_if(const char* why, const char* what, const char* path) {
+  if (why == nullptr) return;
+  const char* const parts[] = {"telltale: TELLTALE_PATHS: ", what, path, ": ", why, "\n"};
+  for (const char* const part : parts) {
+    if (::syscall(SYS_write, STDERR_FILENO, part, ::strlen(part)) < 0) return;
+  }
 }
 
 // Restores the previous action, and raises the signal again: at once if the instruction faults
@@ -105,7 +115,10 @@ void write_once(int signal, const siginfo_t& info, const ucontext_t& context) {
                                   __ATOMIC_RELAXED)) {
     static char path[kPathBytes];
     const WithoutFileSizeSignal without;
-    if (expand(path)) write_core(path, signal, info, context);
+    if (expand(path)) {
+      const char* const why = write_core(path, signal, info, context);
+      if (!has_warned) say_if(why, "no file was written to ", path);
+    }
     __atomic_store_n(&done, process, __ATOMIC_RELEASE);
   } else if (other != self) {
     wait_until(kMostWaitMs,
@@ -120,11 +133,16 @@ void on_fatal(int signal, siginfo_t* info, void* context) {
   errno = kept;
 }
 
+// As the kernel has it for a handler: getcontext() leaves out the signal stack.
+bool take_context(ucontext_t& here) {
+  return ::getcontext(&here) == 0 && ::sigaltstack(nullptr, &here.uc_stack) == 0;
+}
+
 // The functions that led to a call of exit() are on the stack.
 void on_exit() {
   const siginfo_t none = {};
   ucontext_t here;
-  if (::getcontext(&here) == 0) write_once(0, none, here);
+  if (take_context(here)) write_once(0, none, here);
 }
 
 // As if the sanitizer had called abort(), which users can make it do. Not again after a signal that
@@ -134,8 +152,7 @@ void on_sanitizer_death() {
   aborted.si_signo = SIGABRT;
   aborted.si_code = SI_TKILL;
   ucontext_t here;
-  if (process_of(__atomic_load_n(&writer, __ATOMIC_RELAXED)) != ::getpid() &&
-      ::getcontext(&here) == 0)
+  if (process_of(__atomic_load_n(&writer, __ATOMIC_RELAXED)) != ::getpid() && take_context(here))
     write_once(SIGABRT, aborted, here);
 }
 
@@ -184,17 +201,13 @@ const char* chosen_name() {
   return wanted && &telltale_spooled_paths_v1 != nullptr ? telltale_spooled_paths_v1() : nullptr;
 }
 
-// Reports at start-up that the crash file cannot be written: after the crash nobody would know why
-// it is missing.
+// Reports at start-up that the crash file cannot be written: the program can still be started
+// again.
 void warn_if_not_writable() {
   static char path[kPathBytes];
   const char* const why = expand(path) ? why_not_writable(path) : "its name is too long";
-  if (why == nullptr) return;
-  const char* const parts[] = {"telltale: TELLTALE_PATHS: no file will be written to ", path, ": ",
-                               why, "\n"};
-  for (const char* const part : parts) {
-    if (::write(STDERR_FILENO, part, ::strlen(part)) < 0) return;
-  }
+  say_if(why, "no file will be written to ", path);
+  has_warned = why != nullptr;
 }
 
 // Before the program's own constructors, which may crash.

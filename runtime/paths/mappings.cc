@@ -65,8 +65,11 @@ class Collector {
   void add(const Line& line) {
     for (size_t i = 0; i < stack_count_; ++i) {
       StackRange& stack = stacks_[i];
+      // A part that the program has locked or protected apart is a mapping of its own.
+      if (stack.end != 0 && stack.end == line.begin && line.is_readable) stack.end = line.end;
       // The guard of a stack cannot be read.
-      if (stack.end != 0 || line.end <= stack.address || !line.is_readable) continue;
+      if (stack.address == 0 || stack.end != 0 || line.end <= stack.address || !line.is_readable)
+        continue;
       if (line.begin > stack.address && line.begin - stack.address > kGuardBytes) continue;
       stack.begin = line.begin;
       stack.end = line.end;

@@ -14,8 +14,9 @@ struct Mapping {
   const char* path = nullptr;
 };
 
-// A stack: in, any address in it; out, the readable mapping that has the address, or that begins
-// within 1 MiB above it, as at the end of a stack that overflowed. 0: none.
+// A stack: in, any address in it, or 0; out, the readable mapping that has the address, or that
+// begins within 1 MiB above it, as at the end of a stack that overflowed, with those that follow it
+// without a gap. 0: none.
 struct StackRange {
   uint64_t address = 0;
   uint64_t begin = 0;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -59,6 +60,25 @@ class File {
     return done;
   }
   int file_;
+};
+
+// This process's memory. Memory that does not exist is an error, not a fault.
+class Memory {
+ public:
+  // Not /proc/self, which is the first thread's: without memory once that has ended.
+  Memory() : file_("/proc/thread-self/mem", O_RDONLY) {}
+  // Whether all bytes were read.
+  bool read_at(uint64_t address, void* to, size_t bytes) const {
+    if (file_.is_open()) return file_.read_at(address, to, bytes);
+    // A process with other rights than its user's, as after setuid(), may not open the file.
+    const iovec local = {to, bytes};
+    const iovec remote = {reinterpret_cast<void*>(address), bytes};
+    return ::syscall(SYS_process_vm_readv, ::getpid(), &local, 1, &remote, 1, 0) ==
+           static_cast<long>(bytes);
+  }
+
+ private:
+  File file_;
 };
 
 inline int thread_id() { return static_cast<int>(::syscall(SYS_gettid)); }

@@ -1,5 +1,7 @@
 #include "threads.h"
 
+#include <limits.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@ namespace telltale::paths {
 namespace {
 
 constexpr int kAnswerMs = 200;
-constexpr int kMostHeldMs = 5000;
+constexpr time_t kMostHeldSeconds = 5;
 
 Threads* asked = nullptr;
 int released = 0;
@@ -24,6 +26,16 @@ uint64_t thread_pointer() {
   return pointer;
 }
 
+// Thousands of threads may wait: they sleep until they are woken.
+void wait_for_release() {
+  const timespec most = {kMostHeldSeconds, 0};
+  while (__atomic_load_n(&released, __ATOMIC_ACQUIRE) == 0) {
+    if (::syscall(SYS_futex, &released, FUTEX_WAIT_PRIVATE, 0, &most, nullptr, 0) != 0 &&
+        errno == ETIMEDOUT)
+      return;
+  }
+}
+
 void on_stop(int, siginfo_t*, void* context) {
   const int kept = errno;
   const int self = thread_id();
@@ -33,7 +45,7 @@ void on_stop(int, siginfo_t*, void* context) {
     if (thread.tid != self) continue;
     take_registers(*static_cast<const ucontext_t*>(context), thread);
     __atomic_store_n(&thread.has_registers, 1, __ATOMIC_RELEASE);
-    wait_until(kMostHeldMs, [] { return __atomic_load_n(&released, __ATOMIC_ACQUIRE) != 0; });
+    wait_for_release();
     break;
   }
   errno = kept;
@@ -67,11 +79,39 @@ void list_threads(Threads& threads, int self) {
       at += entry->bytes;
       int tid = 0;
       for (const char* c = entry->name; *c >= '0' && *c <= '9'; ++c) tid = tid * 10 + (*c - '0');
-      if (tid == 0 || tid == self || threads.count == Threads::kMost) continue;
+      if (tid == 0 || tid == self) continue;
+      if (threads.count == Threads::kMost) {
+        ++threads.left_out;
+        continue;
+      }
       threads.all[threads.count].tid = tid;
       threads.all[threads.count++].has_registers = 0;
     }
   }
+}
+
+// Where the outermost handler on the thread's signal stack interrupted the thread: the kernel keeps
+// the registers and the bounds of the signal stack in a frame at its end.
+uint64_t interrupted_stack(const ucontext_t& context) {
+#if defined(__x86_64__)
+  const auto begin = reinterpret_cast<uint64_t>(context.uc_stack.ss_sp);
+  const uint64_t end = begin + context.uc_stack.ss_size;
+  const auto is_inside = [&](uint64_t pointer) { return begin <= pointer && pointer < end; };
+  const auto pointer = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+  if (!is_inside(pointer)) return 0;
+  constexpr uint64_t kWord = sizeof(uint64_t);
+  constexpr uint64_t kBytes = offsetof(ucontext_t, uc_sigmask);
+  for (uint64_t at = (end - kBytes) / kWord * kWord; is_inside(at) && at >= pointer; at -= kWord) {
+    const auto* const frame = reinterpret_cast<const ucontext_t*>(at);
+    const auto stopped_at = static_cast<uint64_t>(frame->uc_mcontext.gregs[REG_RSP]);
+    if (frame->uc_stack.ss_sp == context.uc_stack.ss_sp &&
+        frame->uc_stack.ss_size == context.uc_stack.ss_size && !is_inside(stopped_at))
+      return stopped_at;
+  }
+#else
+  (void)context;
+#endif
+  return 0;
 }
 
 }  // namespace
@@ -79,6 +119,7 @@ void list_threads(Threads& threads, int self) {
 void take_registers(const ucontext_t& context, Thread& thread) {
   ::memset(&thread.registers, 0, sizeof(thread.registers));
   thread.thread_pointer = thread_pointer();
+  thread.interrupted_stack = interrupted_stack(context);
 #if defined(__x86_64__)
   // In the order of user_regs_struct; -1: segments and others that nobody needs.
   static constexpr int kOrder[] = {REG_R15, REG_R14, REG_R13, REG_R12, REG_RBP, REG_RBX, REG_R11,
@@ -121,6 +162,9 @@ void stop_threads(Threads& threads) {
 }
 
 // The handler stays: a thread that blocks the signal may still receive it.
-void release_threads() { __atomic_store_n(&released, 1, __ATOMIC_RELEASE); }
+void release_threads() {
+  __atomic_store_n(&released, 1, __ATOMIC_RELEASE);
+  ::syscall(SYS_futex, &released, FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+}
 
 }  // namespace telltale::paths

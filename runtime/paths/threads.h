@@ -13,12 +13,16 @@ struct Thread {
   int has_registers = 0;    // the thread sets it last
   elf_gregset_t registers;  // as in a core file
   uint64_t thread_pointer = 0;
+  // If it runs a handler on its signal stack: the stack pointer of what the handler interrupted,
+  // on another stack. 0: it does not.
+  uint64_t interrupted_stack = 0;
 };
 
 struct Threads {
-  static constexpr size_t kMost = 512;
+  static constexpr size_t kMost = 4096;
   Thread all[kMost];
   size_t count = 0;
+  size_t left_out = 0;  // beyond these
 };
 
 // Registers of the interrupted thread, which is the calling one.

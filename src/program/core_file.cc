@@ -19,6 +19,8 @@ constexpr size_t kStatusRegisters = 112;
 constexpr size_t kProcessId = 24;
 constexpr size_t kProcessArguments = 56;
 constexpr size_t kProcessArgumentsSize = 80;
+// A note of our own crash handler (runtime/paths/core_writer.cc).
+constexpr uint32_t kLeftOutThreads = 2;
 
 }  // namespace
 
@@ -77,24 +79,34 @@ CoreFile CoreFile::from_parts(CoreParts parts, Bytes bytes, const std::string& n
 }
 
 void CoreFile::index_memory() {
-  for (const ElfSegment& segment : elf_.segments) {
-    if (segment.type == PT_LOAD && segment.file_size != 0 && segment.offset < bytes_.size())
-      memory_.push_back(&segment);
+  for (ElfSegment segment : elf_.segments) {
+    if (segment.type != PT_LOAD || segment.file_size == 0 || segment.offset >= bytes_.size())
+      continue;
+    segment.file_size = std::min<uint64_t>(segment.file_size, bytes_.size() - segment.offset);
+    memory_.push_back(segment);
   }
   // Without those that lie in others, the one that begins last before an address reaches farthest.
-  const auto end = [this](const ElfSegment* segment) {
-    return segment->address +
-           std::min<uint64_t>(segment->file_size, bytes_.size() - segment->offset);
-  };
-  sort_rows(memory_, [&](const ElfSegment* one, const ElfSegment* other) {
-    return std::pair(one->address, end(other)) < std::pair(other->address, end(one));
+  const auto end = [](const ElfSegment& segment) { return segment.address + segment.file_size; };
+  sort_rows(memory_, [&](const ElfSegment& one, const ElfSegment& other) {
+    return std::pair(one.address, end(other)) < std::pair(other.address, end(one));
   });
   uint64_t reached = 0;
-  std::erase_if(memory_, [&](const ElfSegment* segment) {
+  std::erase_if(memory_, [&](const ElfSegment& segment) {
     if (end(segment) <= reached) return true;
     reached = end(segment);
     return false;
   });
+  // A variable may lie in two: where the program locked or protected a part of a stack.
+  std::vector<ElfSegment> joined;
+  for (const ElfSegment& segment : memory_) {
+    const bool continues = !joined.empty() && end(joined.back()) == segment.address &&
+                           joined.back().offset + joined.back().file_size == segment.offset;
+    if (continues)
+      joined.back().file_size += segment.file_size;
+    else
+      joined.push_back(segment);
+  }
+  memory_ = std::move(joined);
 }
 
 void CoreFile::read_notes(const ElfSegment& segment, ProblemLog& problems) {
@@ -107,7 +119,8 @@ void CoreFile::read_notes(const ElfSegment& segment, ProblemLog& problems) {
   if (read) return;
   const Cursor in(bytes_.subspan(static_cast<size_t>(begin), static_cast<size_t>(size)), elf_.order,
                   begin);
-  const uint64_t end = for_each_elf_note(in, [this](const ElfNote& note) { read_note(note); });
+  const uint64_t end =
+      for_each_elf_note(in, [&](const ElfNote& note) { read_note(note, problems); });
   if (end == begin + size && size == segment.file_size) return;
   lacks_notes_ = size != segment.file_size;
   problems.add({lacks_notes_ ? Problem::Kind::torn_tail : Problem::Kind::corruption, end, name_,
@@ -115,8 +128,19 @@ void CoreFile::read_notes(const ElfSegment& segment, ProblemLog& problems) {
                 begin + size - end});
 }
 
-void CoreFile::read_note(const ElfNote& note) {
+void CoreFile::read_left_out(const ElfNote& note, ProblemLog& problems) {
+  Cursor in(note.bytes, elf_.order, note.offset);
+  left_out_threads_ = in.read<uint64_t>("threads");
+  if (in.error() || left_out_threads_ == 0) return;
+  problems.add({Problem::Kind::loss, note.offset, name_, "note",
+                fmt::format("it has {} threads, and not the other {} of the process",
+                            threads_.size(), left_out_threads_),
+                0});
+}
+
+void CoreFile::read_note(const ElfNote& note, ProblemLog& problems) {
   notes_.push_back(note);
+  if (note.name == "Telltale" && note.type == kLeftOutThreads) return read_left_out(note, problems);
   if (note.name != "CORE") return;
   const Cursor in(note.bytes, elf_.order, note.offset);
   switch (note.type) {
@@ -194,12 +218,11 @@ void CoreFile::read_mappings(Cursor in) {
 Bytes CoreFile::memory(uint64_t address, uint64_t size) const {
   const auto after = std::ranges::upper_bound(memory_, address, {}, &ElfSegment::address);
   if (after == memory_.begin()) return {};
-  const ElfSegment& segment = **(after - 1);
+  const ElfSegment& segment = *(after - 1);
   const uint64_t into = address - segment.address;
-  const uint64_t in_file = std::min<uint64_t>(segment.file_size, bytes_.size() - segment.offset);
-  if (into >= in_file) return {};
+  if (into >= segment.file_size) return {};
   return bytes_.subspan(static_cast<size_t>(segment.offset + into),
-                        static_cast<size_t>(std::min(size, in_file - into)));
+                        static_cast<size_t>(std::min(size, segment.file_size - into)));
 }
 
 std::optional<uint64_t> CoreFile::read_number(uint64_t address, size_t size) const {
@@ -238,6 +261,7 @@ std::string core_note_name(const ElfNote& note) {
         break;
     }
   }
+  if (note.name == "Telltale" && note.type == kLeftOutThreads) return "threads left out";
   if (note.name == "LINUX" && note.type == NT_X86_XSTATE) return "NT_X86_XSTATE";
   return std::to_string(note.type);
 }

@@ -74,6 +74,8 @@ class CoreFile {
   [[nodiscard]] uint64_t program_headers_address() const { return program_headers_address_; }
   // Whether the file ends before notes that its headers announce, or before those headers.
   [[nodiscard]] bool lacks_notes() const { return lacks_notes_; }
+  // False if threads may be missing: the file lacks notes, or its writer left threads out.
+  [[nodiscard]] bool has_all_threads() const { return !lacks_notes_ && left_out_threads_ == 0; }
 
   // The bytes of memory at `address`, at most `size`; fewer, or none, where the file has no more.
   [[nodiscard]] Bytes memory(uint64_t address, uint64_t size) const;
@@ -85,7 +87,8 @@ class CoreFile {
   CoreFile() = default;
   void index_memory();
   void read_notes(const ElfSegment& segment, ProblemLog& problems);
-  void read_note(const ElfNote& note);
+  void read_note(const ElfNote& note, ProblemLog& problems);
+  void read_left_out(const ElfNote& note, ProblemLog& problems);
   void read_thread(Cursor in);
   void read_process(Cursor in);
   void read_auxiliary_vector(Cursor in);
@@ -94,7 +97,7 @@ class CoreFile {
   Bytes bytes_;
   std::string name_;
   ElfSegments elf_;
-  std::vector<const ElfSegment*> memory_;  // loadable ones with bytes in the file, by address
+  std::vector<ElfSegment> memory_;  // loadable ones with bytes in the file, by address
   std::vector<ElfNote> notes_;
   std::vector<CoreThread> threads_;
   std::vector<CoreMapping> mappings_;
@@ -102,6 +105,7 @@ class CoreFile {
   int64_t pid_ = 0;
   int signal_ = 0;
   uint64_t program_headers_address_ = 0;
+  uint64_t left_out_threads_ = 0;
   bool lacks_notes_ = false;
 };
 

@@ -74,6 +74,41 @@ TEST(CoreFile, MemoryIsWhatTheSegmentsHave) {
   EXPECT_EQ(core->read_number(0x7ffe2001, 8), std::nullopt);
 }
 
+TEST(CoreFile, MemoryGoesOnInTheNextSegment) {
+  const std::string bytes = CoreBuilder()
+                                .thread(1, 11, 0x1000)
+                                .memory(0x2000, "01234567")
+                                .memory(0x2008, "89abcdef")
+                                .memory(0x2011, "x")
+                                .build();
+  ProblemLog problems;
+  const Result<CoreFile> core = CoreFile::read(as_bytes(bytes), "core", problems);
+  ASSERT_TRUE(core);
+  EXPECT_EQ(core->memory(0x2004, 8).size(), 8U);
+  EXPECT_EQ(core->read_number(0x2004, 8),
+            core->read_number(0x2004, 4).value() | core->read_number(0x2008, 4).value() << 32U);
+  EXPECT_EQ(core->memory(0x200c, 100).size(), 4U);
+  EXPECT_EQ(core->memory(0x2010, 1).size(), 0U);
+}
+
+TEST(CoreFile, ThreadsThatAreLeftOut) {
+  const auto read = [](const std::string& contents) {
+    ProblemLog problems;
+    const std::string bytes =
+        CoreBuilder().thread(1, 11, 0x1000).note("Telltale", 2, contents).build();
+    const Result<CoreFile> core = CoreFile::read(as_bytes(bytes), "core", problems);
+    EXPECT_TRUE(core);
+    EXPECT_EQ(core_note_name(core->notes().back()), "threads left out");
+    return std::pair(core->has_all_threads(), problems);
+  };
+  const auto [has_all, problems] = read(std::string("\5\0\0\0\0\0\0\0", 8));
+  EXPECT_FALSE(has_all);
+  ASSERT_EQ(problems.kept().size(), 1U);
+  EXPECT_EQ(problems.kept()[0].kind, Problem::Kind::loss);
+  EXPECT_EQ(problems.kept()[0].message, "it has 1 threads, and not the other 5 of the process");
+  EXPECT_TRUE(read(std::string(8, '\0')).first);
+}
+
 TEST(CoreFile, MemoryInOverlappingSegmentsIsFound) {
   const std::string bytes = CoreBuilder()
                                 .memory(0x1004, "4567")

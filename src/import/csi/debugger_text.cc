@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <map>
 #include <optional>
@@ -154,6 +155,7 @@ class Reader {
       return begin_thread(line, true);
     if (line.starts_with("Thread ")) return begin_thread(line, false);
     if (line.starts_with("thread #")) return begin_thread(line, is_marked);
+    if (tells_stop(line)) return begin_stop();
     std::string_view rest = line;
     const bool is_lldb = rest.starts_with("frame #");
     if (is_lldb) rest.remove_prefix(6);
@@ -209,6 +211,27 @@ class Reader {
     heads_thread_ = selects;
     is_listed_ = !selects;
     listed_frame_.reset();
+  }
+
+  // Whether the program ran on, or has stopped. gdb, then LLDB.
+  static bool tells_stop(std::string_view line) {
+    constexpr auto kWords = std::to_array<std::string_view>(
+        {"Continuing.", "Starting program: ", "Breakpoint ", "Temporary breakpoint ",
+         "Hardware watchpoint ", "Program received signal ", "Run till exit from "});
+    const bool is_lldb =
+        line.starts_with("Process ") && (line.ends_with(" stopped") || line.ends_with(" resuming"));
+    return is_lldb || std::ranges::any_of(
+                          kWords, [&](std::string_view words) { return line.starts_with(words); });
+  }
+  // Frames that follow are not those before, even if they look alike.
+  void begin_stop() {
+    end_listing();
+    if (stacks_.empty() || (stacks_[current_].frames.empty() && !latest_.contains(0))) return;
+    latest_.clear();
+    last_.reset();
+    add_stack(stacks_[selected_.value_or(current_)].tid);
+    selected_ = current_;
+    is_listed_ = false;
   }
 
   // The output of another command follows.
@@ -299,7 +322,10 @@ class Reader {
       values_left_ -= numbers->size();
       variable.values = *std::move(numbers);
     } else {
-      variable.missing = "the text has no numbers, or not all (gdb: set print elements unlimited)";
+      variable.missing =
+          "the text has no numbers, or not all (gdb: set print elements unlimited; LLDB: settings "
+          "set "
+          "target.max-children-count 1000)";
       problems_.add({Problem::Kind::corruption, offset, name_, "variable",
                      fmt::format("{} cannot be read", name), 0});
     }

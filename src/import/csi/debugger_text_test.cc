@@ -190,6 +190,28 @@ TEST(DebuggerText, AProgramThatRanOnHasAnotherStack) {
   EXPECT_THAT(indexes_of(stacks[1]), ElementsAre(3, 4));
 }
 
+TEST(DebuggerText, StopsAtTheSameLine) {
+  const std::string full =
+      "#0  f () at a.c:1\n        index = 1\n#1  main () at a.c:9\n        index = 2\n";
+  const std::string stop = "Continuing.\n\nBreakpoint 1, f () at a.c:1\n1\t  x;\n";
+  std::vector<ThreadStack> stacks =
+      stacks_of("Breakpoint 1, f () at a.c:1\n1\t  x;\n" + full + stop + stop + "index = 3\n");
+  ASSERT_EQ(stacks.size(), 2U);
+  EXPECT_THAT(indexes_of(stacks[0]), ElementsAre(1, 2));
+  EXPECT_THAT(indexes_of(stacks[1]), ElementsAre(3));
+  stacks = stacks_of(full + stop +
+                     "#0  f () at a.c:1\n        index = 5\n#1  main () at a.c:9\nNo locals.\n");
+  ASSERT_EQ(stacks.size(), 2U);
+  EXPECT_THAT(indexes_of(stacks[0]), ElementsAre(1, 2));
+  EXPECT_THAT(indexes_of(stacks[1]), ElementsAre(5, 0));
+  const std::string lldb = "* thread #1, name = 'x'\n    frame #0: 0x10 p`f at a.c:1:2\n";
+  stacks = stacks_of(lldb + "(long) index = 1\n(lldb) c\nProcess 1 resuming\nProcess 1 stopped\n" +
+                     lldb + "(long) index = 2\n");
+  ASSERT_EQ(stacks.size(), 2U);
+  EXPECT_THAT(indexes_of(stacks[0]), ElementsAre(1));
+  EXPECT_THAT(indexes_of(stacks[1]), ElementsAre(2));
+}
+
 TEST(DebuggerText, FramesOnSeveralLinesAndInColours) {
   const std::vector<ThreadStack> stacks = stacks_of(
       "#0  0x0000000000401136 in a_long_name (\n    text=0x7ffe \"at (x\", n=3)\n    at "

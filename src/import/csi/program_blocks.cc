@@ -368,7 +368,8 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
   FlowEvidence evidence(functions, modules);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);
-  const ProgramEvidence known = evidence.take(threads.size() == core.threads().size());
+  const ProgramEvidence known =
+      evidence.take(core.has_all_threads() && threads.size() == core.threads().size());
   const auto answers = blocks_of_frames(functions.flow(), known);
   for (size_t stack = 0; stack < known.stacks.size(); ++stack) {
     for (size_t at = 0; at < known.stacks[stack].size(); ++at) {
@@ -405,7 +406,8 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const Cor
   FlowEvidence evidence(flow, modules);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);
-  const ProgramEvidence known = evidence.take(threads.size() == core.threads().size());
+  const ProgramEvidence known =
+      evidence.take(core.has_all_threads() && threads.size() == core.threads().size());
   const ProgramBlocks ran = blocks_of_program(flow.flow(), known);
   const auto stops = stops_in(flow.flow(), known, evidence.frame_indices(), threads);
 

@@ -178,7 +178,8 @@ ProgramSlice slice_of_thread(const CoreFile& core, const CoreStacks& stacks,
   FlowEvidence evidence(functions, modules);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);
-  const ProgramEvidence known = evidence.take(threads.size() == core.threads().size());
+  const ProgramEvidence known =
+      evidence.take(core.has_all_threads() && threads.size() == core.threads().size());
   const std::vector<const FunctionData*> data = data_of_functions(functions, modules);
   SliceEvidence told = evidence_of(evidence, known, blocks_of_program(functions.flow(), known),
                                    threads[thread], thread);
