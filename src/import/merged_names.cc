@@ -50,13 +50,20 @@ IdMap MergedNames::add(const std::shared_ptr<const RecordedNames>& names) {
     }
     map.single_[function.id] = place->second;
   }
+  for (const xray::SideName& name : record.names)
+    kept_.try_emplace(map(FunctionId{name.id}), names.get(), FunctionId{name.id});
   return map;
 }
 
 const FunctionInfo& MergedNames::describe(FunctionId id) const {
   const uint32_t number = to_number(id);
-  if (const std::optional<size_t> owner = owner_by_id_.find(number))
-    return owners_[*owner].names->describe(FunctionId{number + owners_[*owner].base});
+  if (const std::optional<size_t> owner = owner_by_id_.find(number)) {
+    const FunctionInfo& info =
+        owners_[*owner].names->describe(FunctionId{number + owners_[*owner].base});
+    const auto kept = kept_.find(id);
+    if (!info.linkage_name.empty() || kept == kept_.end()) return info;
+    return kept->second.first->describe(kept->second.second);
+  }
   const std::lock_guard lock(mutex_);
   FunctionInfo& info = unexplained_[id];
   if (info.name.empty()) info.name = fmt::format("#{}", number & ~IdMap::kUnexplained);

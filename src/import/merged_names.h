@@ -34,6 +34,9 @@ class MergedNames final : public FunctionNames {
   };
 
   std::vector<std::shared_ptr<const RecordedNames>> files_;
+  // The first file whose side record has a name of the function, and its id there: the owner's may
+  // have none, if the function was not called there.
+  std::unordered_map<FunctionId, std::pair<const RecordedNames*, FunctionId>> kept_;
   std::map<std::pair<ObjectKey, uint32_t>, uint32_t> id_bases_;  // by object and its functions
   std::map<std::pair<ObjectKey, uint64_t>, uint32_t> assigned_;  // by object and link-time address
   std::vector<Owner> owners_;

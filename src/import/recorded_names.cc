@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
+#include <string_view>
 #include <utility>
 
 #include "program/demangle.h"
@@ -134,7 +136,7 @@ Result<std::shared_ptr<const RecordedNames>> RecordedNames::open(xray::SideRecor
   std::shared_ptr<RecordedNames> names(new RecordedNames(std::move(record)));
   const std::vector<xray::SideObject>& objects = names->record_.objects;
   std::vector<bool> asked_for(objects.size());
-  std::vector<bool> named(objects.size());
+  std::set<std::pair<std::string_view, std::string_view>> named;
   for (const xray::SideFunction& function : names->record_.functions) {
     if (function.object != xray::kNoObject) asked_for[function.object] = true;
   }
@@ -143,11 +145,15 @@ Result<std::shared_ptr<const RecordedNames>> RecordedNames::open(xray::SideRecor
     const size_t object = assigned != nullptr
                               ? assigned->object
                               : names->record_.object_by_id.find(name.id).value_or(xray::kNoObject);
-    if (object != xray::kNoObject) named[object] = true;
+    if (object == xray::kNoObject) continue;
+    // It may have been loaded several times.
+    named.emplace(objects[object].path, objects[object].build_id);
   }
   for (size_t i = 0; i < objects.size(); ++i) {
     const bool needed = asked_for[i] || objects[i].functions != 0;
-    names->programs_.push_back(needed ? opener.open(objects[i], named[i]) : nullptr);
+    names->programs_.push_back(
+        needed ? opener.open(objects[i], named.contains({objects[i].path, objects[i].build_id}))
+               : nullptr);
   }
   return names;
 }

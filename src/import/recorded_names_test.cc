@@ -195,6 +195,22 @@ TEST(MergedNames, TheSameFunctionOfTwoProcessesIsOne) {
 }
 
 // As two threads do that call it first at the same time. `top` shows the id of the records.
+TEST(MergedNames, TheFileThatHasANameGivesIt) {
+  SideBuilder first;
+  first.object({.functions = 3, .build_id = "a", .path = "/gone"}).name(1, 0, "one", "");
+  SideBuilder second;
+  second.object({.functions = 3, .build_id = "a", .path = "/gone"}).name(2, 7, "two", "a.c");
+  ProblemLog problems;
+  MergedNames merged;
+  const IdMap ids = merged.add(names_of(first, problems));
+  EXPECT_EQ(merged.add(names_of(second, problems))(FunctionId{2}), ids(FunctionId{2}));
+  EXPECT_EQ(merged.describe(ids(FunctionId{1})).name, "one");
+  EXPECT_EQ(merged.describe(ids(FunctionId{2})).name, "two");
+  EXPECT_EQ(merged.describe(ids(FunctionId{2})).line, 7U);
+  EXPECT_EQ(merged.describe(ids(FunctionId{3})).name, "#3");
+  EXPECT_EQ(problems.count(), 0U);
+}
+
 TEST(MergedNames, OneFileKeepsTheFirstIdOfAFunctionThatItNumbersTwice) {
   ProblemLog problems;
   SideBuilder side;

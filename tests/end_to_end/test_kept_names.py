@@ -1,4 +1,5 @@
 """Names of functions whose program was rebuilt or removed after it was recorded."""
+import json
 import os
 import pathlib
 import re
@@ -47,6 +48,42 @@ class KeptNames(unittest.TestCase):
                         self.assertEqual((after.stdout, after.stderr), (before.stdout, ""))
                         self.assertEqual(telltale("check", run.file).returncode, 0)
                         program.unlink(missing_ok=True)
+
+    def test_libraries_that_are_loaded_again(self):
+        """Their functions have two numbers (gcc), or the object has two records (clang)."""
+        text = (programs.PROGRAMS / "recorders/loads_again.cc").read_text()
+        for compiler, flags in KINDS:
+            with self.subTest(compiler=compiler):
+                shared = (*flags, "-fxray-shared", "-fPIC", "-rdynamic") if flags == programs.XRAY_FLAGS else flags
+                if "-fxray-shared" in shared and not compiler.endswith("-22"):
+                    continue
+                place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+                library = programs.build(compiler, *shared, "-fPIC", "-shared", "-DLIBRARY", source=text, name="lib.so")
+                program = shutil.copy(programs.build(compiler, *shared, source=text), place / "program")
+                shutil.copy(library, place / "lib.so")
+                run = Recorded(program, place / "lib.so")
+                self.assertEqual(run.done.returncode, 0, run.done.stderr)
+                before = telltale("top", "--json", run.file)
+                self.assertIn('"in_library"', before.stdout)
+                (place / "lib.so").unlink()
+                os.unlink(program)
+                after = telltale("top", "--json", run.file)
+                self.assertEqual((after.stdout, after.stderr), (before.stdout, ""))
+
+    def test_recordings_that_are_read_together(self):
+        """Each has the names of the functions that were called in its process."""
+        for compiler, flags in KINDS:
+            with self.subTest(compiler=compiler):
+                program = copy_of(programs.build(compiler, *flags))
+                run = Recorded(program, 10, "fork")
+                self.assertEqual(len(run.files), 2, run.done.stderr)
+                before = telltale("top", "--json", *run.files)
+                self.assertIn("shop::fib(int)", before.stdout)
+                program.unlink()
+                for files in (run.files, run.files[::-1]):
+                    after = telltale("top", "--json", *files)
+                    self.assertEqual((sorted(row["function"] for row in json.loads(after.stdout)["rows"]), after.stderr),
+                                     (sorted(row["function"] for row in json.loads(before.stdout)["rows"]), ""))
 
     def test_names_are_those_of_called_functions(self):
         run = Recorded(programs.build("g++", *programs.CALL_FLAGS), 5)

@@ -14,6 +14,7 @@
 #include "bytes/input_file.h"
 #include "formats/xray/side_record.h"
 #include "import/open_recording.h"
+#include "import/recorded_names.h"
 #include "import/timed_calls.h"
 #include "import/xray/xray_side_record.h"
 
@@ -26,24 +27,36 @@ std::optional<xray::SideRecord> nameless_side_record(const std::string& path) {
   if (!input) return std::nullopt;
   ProblemLog problems;
   Result<xray::SideRecord> side = xray::read_side_record(input->bytes(), path, problems);
-  if (!side || problems.count() != 0 || !side->names.empty() || numbers_twice(*side))
-    return std::nullopt;
+  if (!side || problems.count() != 0 || !side->names.empty()) return std::nullopt;
   return *std::move(side);
 }
 
-// Names as records of a side record; empty: none is known.
-std::string encode_names(const TimedCalls& calls, const xray::SideRecord& side) {
-  std::set<FunctionId> functions;
+// Functions of maps that have events, by their numbers in the file.
+std::set<uint32_t> called_of_maps(const TimedCalls& calls, const xray::SideRecord& side) {
+  std::set<uint32_t> ids;
+  if (numbers_twice(side)) {
+    // The recording's numbers are others.
+    constexpr uint32_t kMostFunctions = 1U << 20U;
+    for (const xray::SideObject& object : side.objects) {
+      if (object.functions > kMostFunctions) continue;
+      for (uint32_t function = 1; function <= object.functions; ++function)
+        ids.insert(object.id_base + function);
+    }
+    return ids;
+  }
   ProblemLog problems;
   for (const FunctionProfile& function : calls.profile({}, problems).functions)
-    functions.insert(function.function);
-  for (const xray::SideDropped& dropped : side.dropped) functions.insert(FunctionId{dropped.id});
+    ids.insert(to_number(function.function));
+  return ids;
+}
+
+// Names as records of a side record; empty: none is known.
+std::string encode_names(const std::set<uint32_t>& functions, const FunctionNames& names) {
   std::string records;
-  for (const FunctionId function : functions) {
-    const FunctionInfo& info = calls.functions().describe(function);
+  for (const uint32_t function : functions) {
+    const FunctionInfo& info = names.describe(FunctionId{function});
     if (info.linkage_name.empty()) continue;
-    records +=
-        xray::encode_side_name({to_number(function), info.line, info.linkage_name, info.file});
+    records += xray::encode_side_name({function, info.line, info.linkage_name, info.file});
   }
   return records;
 }
@@ -73,7 +86,13 @@ void keep_names(const std::string& trace) {
   options.files = {trace};
   const auto recording = open_recording(options);
   if (!recording || (*recording)->timed_calls() == nullptr) return;
-  const std::string records = encode_names(*(*recording)->timed_calls(), *side);
+  std::set<uint32_t> functions = called_of_maps(*(*recording)->timed_calls(), *side);
+  for (const xray::SideDropped& dropped : side->dropped) functions.insert(dropped.id);
+  for (const xray::SideFunction& called : side->functions) functions.insert(called.id);
+  ProblemLog problems;
+  const auto names = RecordedNames::open(*side, options, problems);
+  if (!names) return;
+  const std::string records = encode_names(functions, **names);
   if (!records.empty()) append(side_path, side->committed, records);
 }
 
