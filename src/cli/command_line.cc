@@ -136,16 +136,21 @@ std::string unknown_option(const CLI::App& verb, const std::string& typed) {
   return "no such option: " + name + did_you_mean(name, names);
 }
 
-// The help's entry of the required option or argument that CLI11's message names. Empty if it names
-// none.
+// The help's entry of the required option that CLI11's message names, or, if it is an argument,
+// those of all required arguments: another one may be missing. Empty if it names none.
 std::string help_of_missing(const CLI::App& verb, std::string_view message) {
   const VerbWords words = words_of(verb);
-  for (const std::vector<OptionWords>* const all : {&words.positions, &words.options})
-    for (const OptionWords& option : *all) {
-      const std::string name = option.position.empty() ? option.names().back() : option.position;
-      if (option.required && message == name + " is required") return option_help(option);
-    }
-  return "";
+  const auto is_named = [&](const OptionWords& option) {
+    const std::string name = option.position.empty() ? option.names().back() : option.position;
+    return option.required && message == name + " is required";
+  };
+  std::string help;
+  for (const OptionWords& option : words.options)
+    if (is_named(option)) help += option_help(option);
+  if (std::ranges::none_of(words.positions, is_named)) return help;
+  for (const OptionWords& option : words.positions)
+    if (option.required) help += option_help(option);
+  return help;
 }
 
 // Other names of verbs, which other recorders of calls have taught users.

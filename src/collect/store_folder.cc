@@ -110,6 +110,16 @@ std::string StoreFolder::programs_of(std::string_view application, std::string_v
 
 Result<std::vector<uint64_t>> StoreFolder::segments() const { return segments_in(log()); }
 
+Result<bool> StoreFolder::has_unfolded() const {
+  const auto numbers = segments();
+  if (!numbers) return std::unexpected(numbers.error());
+  return std::ranges::any_of(*numbers, [&](uint64_t number) {
+    std::error_code gone;  // it was folded meanwhile
+    const uint64_t bytes = fs::file_size(segment_path(log(), number), gone);
+    return !gone && bytes > kSegmentHead.size();
+  });
+}
+
 Result<std::vector<uint64_t>> StoreFolder::planned() const {
   const auto file = open_if_there(plan());
   if (!file) return std::unexpected(file.error());

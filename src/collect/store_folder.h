@@ -46,6 +46,8 @@ class StoreFolder {
 
   // Numbers of the log's segments, ascending. Errors: io.
   [[nodiscard]] Result<std::vector<uint64_t>> segments() const;
+  // Whether the log has reports that are not folded yet. Errors: io.
+  [[nodiscard]] Result<bool> has_unfolded() const;
   // Numbers of the segments of a fold in progress; none without one. Errors: io.
   [[nodiscard]] Result<std::vector<uint64_t>> planned() const;
   // The number of the first segment of a server that starts at this time: above all that were ever

@@ -93,7 +93,9 @@ class InstrumentationYamlReader {
          {YAML_STREAM_START_EVENT, YAML_DOCUMENT_START_EVENT, YAML_SEQUENCE_START_EVENT}) {
       const Result<yaml_event_type_t> type = events_.next();
       if (!type) return std::unexpected(type.error());
-      if (*type != expected) return events_.error("expected a list of sleds");
+      if (*type != expected)
+        return events_.error(
+            "expected a list of sleds: it is neither a program nor XRay's map of one");
     }
     while (true) {
       const Result<yaml_event_type_t> type = events_.next();

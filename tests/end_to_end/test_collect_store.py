@@ -211,6 +211,16 @@ class StoreTest(StudyCase):
                          ("stock", 300, labels.count("failed"), labels.count("passed"), "yes"))
         self.assertIn(row["build"], telltale("store", "info", self.store).stdout)
 
+    def test_reports_that_are_not_folded_are_told(self):
+        store = self.folder / "unfolded"
+        with Server(store) as server:
+            self.assertEqual(server.post("waits-0001")[0], 200)
+        for words in (("store", "info"), ("isolate",)):
+            self.assertIn("not folded yet", telltale(*words, store).stderr, words)
+        self.assertEqual(telltale("store", "fold", store).returncode, 0)
+        for words in (("store", "info"), ("isolate",)):
+            self.assertNotIn("not folded yet", telltale(*words, store).stderr, words)
+
     def test_a_fold_may_be_interrupted_anywhere(self):
         rng = random.Random(2)
         store = self.folder / "interrupted"

@@ -90,6 +90,12 @@ class HelpTest(unittest.TestCase):
                 self.assertIn(f" is required\n{explained}", done.stderr)
                 self.assertTrue(done.stderr.endswith(f"\nSee `telltale help {verb}`.\n"))
 
+    def test_all_arguments_are_explained_where_one_is_missing(self):
+        """The word that is there may be meant for the other one."""
+        done = telltale("slow", "trace.xray")
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertRegex(done.stderr, r"(?s)^telltale: FILE is required\n  FUNCTION +name.*\n  FILE\.\.\. +recordings")
+
     def test_negative_numbers_are_refused(self):
         recording = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "examples/orders/orders.yaml")
         for option in ("--jobs", "--limit", "--depth", "--max-decompressed-bytes"):

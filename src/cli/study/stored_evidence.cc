@@ -159,8 +159,7 @@ Result<LabelledEvidence> read_stored_evidence(const std::string& folder,
   IsolationInput input;
   if (auto found = find_sites(store, *files, sources, input); !found)
     return std::unexpected(found.error());
-  const auto segments = store.segments();
-  if (segments && !segments->empty())
+  if (store.has_unfolded().value_or(false))
     input.problems.add({Problem::Kind::by_design, 0, store.log(), "log",
                         "reports that are not folded yet are left out (telltale store fold)", 0});
   auto held = std::make_unique<IsolationInput>(std::move(input));

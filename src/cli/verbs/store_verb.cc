@@ -58,6 +58,12 @@ int show_info(const StoreVerbOptions& options, const StoreFolder& store) {
   const ProblemLog problems;
   const bool printed =
       print(options.json ? rows_document(schemas::kStore, "", table, problems) : table.to_text());
+  if (store.has_unfolded().value_or(false)) {
+    print_message(
+        "telltale: {}: it has reports that are not folded yet, and not counted: telltale "
+        "store fold {}\n",
+        visible(options.store), visible(options.store));
+  }
   return printed ? kDone : kUnreadable;
 }
 
