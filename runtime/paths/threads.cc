@@ -94,18 +94,21 @@ void list_threads(Threads& threads, int self) {
 // the registers and the bounds of the signal stack in a frame at its end.
 uint64_t interrupted_stack(const ucontext_t& context) {
 #if defined(__x86_64__)
-  const auto begin = reinterpret_cast<uint64_t>(context.uc_stack.ss_sp);
-  const uint64_t end = begin + context.uc_stack.ss_size;
-  const auto is_inside = [&](uint64_t pointer) { return begin <= pointer && pointer < end; };
+  const auto* const memory = static_cast<const char*>(context.uc_stack.ss_sp);
+  const size_t bytes = context.uc_stack.ss_size;
+  const auto begin = reinterpret_cast<uint64_t>(memory);
+  const auto is_inside = [&](uint64_t pointer) { return pointer - begin < bytes; };
   const auto pointer = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-  if (!is_inside(pointer)) return 0;
-  constexpr uint64_t kWord = sizeof(uint64_t);
-  constexpr uint64_t kBytes = offsetof(ucontext_t, uc_sigmask);
-  for (uint64_t at = (end - kBytes) / kWord * kWord; is_inside(at) && at >= pointer; at -= kWord) {
-    const auto* const frame = reinterpret_cast<const ucontext_t*>(at);
+  constexpr size_t kFrameBytes = offsetof(ucontext_t, uc_sigmask);
+  if (!is_inside(pointer) || bytes < kFrameBytes) return 0;
+  constexpr size_t kWord = sizeof(uint64_t);
+  const size_t last = bytes - kFrameBytes;
+  for (size_t at = last - (begin + last) % kWord; at < bytes && begin + at >= pointer;
+       at -= kWord) {
+    const auto* const frame = reinterpret_cast<const ucontext_t*>(memory + at);
     const auto stopped_at = static_cast<uint64_t>(frame->uc_mcontext.gregs[REG_RSP]);
-    if (frame->uc_stack.ss_sp == context.uc_stack.ss_sp &&
-        frame->uc_stack.ss_size == context.uc_stack.ss_size && !is_inside(stopped_at))
+    if (frame->uc_stack.ss_sp == context.uc_stack.ss_sp && frame->uc_stack.ss_size == bytes &&
+        !is_inside(stopped_at))
       return stopped_at;
   }
 #else

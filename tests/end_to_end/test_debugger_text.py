@@ -81,6 +81,14 @@ class DebuggerText(SamplerCase):
             self.assertEqual(frame["function"], expected[number]["function"])
             self.assertEqual([path["number"] for path in frame["paths"]], [path["number"] for path in expected[number]["paths"]])
 
+    def test_another_build(self):
+        program, _ = self.crashed()
+        text = self.gdb(program, "backtrace full")
+        other = build(self.path("other"), RELEASES[-1], "--trace=pt.schema", "-path-array-size=16", "-O0", "-silent", "-pthread", WAYS)
+        shown = self.decode(text, other)
+        self.assertEqual(traced_frames(shown), [])
+        self.assertIn("its ring has 10 numbers, and that of the program 16: it is another build", str(shown))
+
     def test_names_of_cxx(self):
         source = PROGRAMS / "debugger_names.cc"
         lldb = shutil.which("lldb-19") or shutil.which("lldb")

@@ -38,6 +38,7 @@ struct PathGraph {
   bool calls_setjmp = false;  // its record is unreliable after longjmp
 
   bool sets_late = false;  // late_variables() says where its record has values
+  uint32_t ring_size = 0;  // slots; 0: without a ring, or unknown
 
   // If its record has numbers of ways to blocks: those of completed paths to the source of the back
   // edge that ends them. The sum of the current path is in the slot of the index, if there is a

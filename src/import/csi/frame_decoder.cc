@@ -185,6 +185,10 @@ class FrameDecoder {
         paths.untraced = why_not_traced(frame);
       return paths;
     }
+    if (const std::string why = why_not_its_ring(*record, graphs); !why.empty()) {
+      paths.untraced = why;
+      return paths;
+    }
     if (auto exact = decode_by_position(frame, *record)) {
       paths.decoded.push_back(*std::move(exact));
       return paths;
@@ -252,6 +256,16 @@ class FrameDecoder {
     return positions.has_function(frame.function_begin, frame.function_end) &&
            positions.find(frame.address, frame.function_begin, frame.function_end).place ==
                PathPositions::Place::unknown;
+  }
+
+  // Of another build, its numbers would say something else. Empty: the ring may be of one of them.
+  static std::string why_not_its_ring(const PathRecord& record, const std::vector<Graph>& graphs) {
+    const auto fits = [&](const Graph& graph) {
+      return graph->ring_size == 0 || graph->ring_size == record.ring.size();
+    };
+    if (record.ring.empty() || std::ranges::any_of(graphs, fits)) return {};
+    return fmt::format("its ring has {} numbers, and that of the program {}: it is another build",
+                       record.ring.size(), graphs.front()->ring_size);
   }
 
   // What all functions of a name have.

@@ -77,6 +77,7 @@ void number_prefixes(const csi::PathFunctionRecord& record, PathGraph& graph) {
 void add_record(const csi::PathFunctionRecord& record, PathGraph& graph) {
   graph.calls_setjmp = record.calls_setjmp;
   graph.sets_late = record.sets_late;
+  graph.ring_size = record.ring_size;
   if (record.numbers_prefixes) number_prefixes(record, graph);
   std::unordered_map<uint32_t, uint32_t> scope_of;  // number to index
   for (const csi::PathScope& scope : record.scopes) {
@@ -102,8 +103,9 @@ bool same_graph(const PathGraph& a, const PathGraph& b) {
     return x.from == y.from && x.to == y.to && x.is_back == y.is_back && x.repeats == y.repeats &&
            x.increment == y.increment && x.weight == y.weight;
   };
-  return a.sets_late == b.sets_late && a.prefixes.has_value() == b.prefixes.has_value() &&
-         a.scopes == b.scopes && std::ranges::equal(a.blocks, b.blocks, same_block) &&
+  return a.sets_late == b.sets_late && a.ring_size == b.ring_size &&
+         a.prefixes.has_value() == b.prefixes.has_value() && a.scopes == b.scopes &&
+         std::ranges::equal(a.blocks, b.blocks, same_block) &&
          std::ranges::equal(a.numbers.edges(), b.numbers.edges(), same_edge);
 }
 
