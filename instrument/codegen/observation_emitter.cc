@@ -79,7 +79,7 @@ llvm::Value* ObservationEmitter::emit_pair_slot(llvm::IRBuilderBase& at, const l
                                                 const Mark& mark, unsigned index) {
   llvm::IntegerType* const i64 = tables_.i64();
   const bool is_signed = site_of(tables_.unit(), mark, index).kind == ValueKind::kSigned;
-  llvm::Value* left = at.CreateFreeze(call.getArgOperand(1));
+  llvm::Value* left = operands_.emit_settled(at, call.getArgOperand(1));
   llvm::Value* const right = operands_.emit_operand(at, call, mark, index);
   if (left->getType() != right->getType()) left = at.CreateIntCast(left, i64, is_signed);
   llvm::Value* const greater =
@@ -107,7 +107,7 @@ bool ObservationEmitter::emit_unsigned_pair(llvm::IRBuilderBase& at, const llvm:
       (static_cast<std::uint64_t>(site.row) * abi::kPairCounters + 1) * sizeof(std::uint64_t);
   if (offset > INT32_MAX) return false;
   const bool is_narrow = type->isIntegerTy(32);
-  llvm::Value* const left = at.CreateFreeze(call.getArgOperand(1));
+  llvm::Value* const left = operands_.emit_settled(at, call.getArgOperand(1));
   llvm::Value* const right = operands_.emit_operand(at, call, mark, index);
   if (has_slots) {
     llvm::Value* const thread = emit_thread_slot(at, tables_);
@@ -138,7 +138,7 @@ bool ObservationEmitter::emit_unsigned_pair(llvm::IRBuilderBase& at, const llvm:
 llvm::Value* ObservationEmitter::emit_return_slot(llvm::IRBuilderBase& at,
                                                   const llvm::CallInst& call, bool is_signed) {
   llvm::IntegerType* const i64 = tables_.i64();
-  llvm::Value* const value = at.CreateFreeze(call.getArgOperand(1));
+  llvm::Value* const value = operands_.emit_settled(at, call.getArgOperand(1));
   llvm::Value* const zero = llvm::Constant::getNullValue(value->getType());
   if (!is_signed) {
     return at.CreateAdd(llvm::ConstantInt::get(i64, 1),
@@ -222,7 +222,7 @@ void ObservationEmitter::emit_bounds_update(llvm::IRBuilderBase& at, const llvm:
   llvm::IntegerType* const i64 = tables_.i64();
   const CounterTable& table = tables_.of(Scheme::kBounds);
   const std::uint64_t minimum = 2 * static_cast<std::uint64_t>(site.row);
-  llvm::Value* value = at.CreateFreeze(call.getArgOperand(1));
+  llvm::Value* value = operands_.emit_settled(at, call.getArgOperand(1));
   const bool is_signed = site.kind == ValueKind::kSigned;
   if (value->getType()->isPointerTy()) {
     value = at.CreatePtrToInt(value, i64);

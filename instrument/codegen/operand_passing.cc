@@ -1,11 +1,30 @@
 #include "codegen/operand_passing.h"
 
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
 #include <vector>
 
+#include "analysis/ir_marks.h"
+
 namespace telltale::instrument {
+
+namespace {
+
+bool is_64_bit(const llvm::Module& module) {
+  return llvm::Triple(module.getTargetTriple()).isArch64Bit();
+}
+
+// Whether it is what emit_settled() emits.
+bool is_settled(const llvm::Instruction* value) {
+  if (value == nullptr) return false;
+  if (llvm::isa<llvm::FreezeInst>(value)) return true;
+  const auto* const call = llvm::dyn_cast<llvm::CallInst>(value);
+  return call != nullptr && call->isInlineAsm();
+}
+
+}  // namespace
 
 bool OperandPassing::has_vectors() {
   if (has_vectors_.has_value()) return *has_vectors_;
@@ -48,9 +67,9 @@ void OperandPassing::for_each_batch(llvm::IRBuilderBase& at, const llvm::CallIns
     for (unsigned i = 0; i < count; ++i) {
       llvm::Value* operand = emit_operand(at, call, mark, first + i);
       // make_array() freezes the operands; a freeze here would prevent optimisations.
-      if (auto* const frozen = llvm::dyn_cast<llvm::FreezeInst>(operand); frozen != nullptr) {
-        operand = frozen->getOperand(0);
-        frozen->eraseFromParent();
+      if (auto* const settled = llvm::dyn_cast<llvm::Instruction>(operand); is_settled(settled)) {
+        operand = settled->getOperand(0);
+        settled->eraseFromParent();
       }
       llvm::Value* const value = operand->getType()->isPointerTy()
                                      ? at.CreatePtrToInt(operand, number)
@@ -78,6 +97,32 @@ llvm::Value* OperandPassing::make_array(llvm::IRBuilderBase& at, llvm::Function&
   return array;
 }
 
+bool OperandPassing::has_many_marks(llvm::Function& function) {
+  constexpr std::size_t kMany = 64;
+  const auto [known, is_new] = has_many_marks_.try_emplace(&function, false);
+  if (is_new) known->second = marks_in(function, tables_.unit()).size() >= kMany;
+  return known->second;
+}
+
+// Optimisers push a freeze through whole chains of additions that no other value needs, and visit
+// the block again for each step: the time grows with the cube of the chain. An empty piece of
+// assembly stops them.
+llvm::Value* OperandPassing::emit_settled(llvm::IRBuilderBase& at, llvm::Value* value) {
+  llvm::Type* const type = value->getType();
+  const bool fits_register = type->isPointerTy() || type->isIntegerTy(32) ||
+                             (type->isIntegerTy(64) && is_64_bit(tables_.module()));
+  if (llvm::isa<llvm::Constant>(value) || !fits_register ||
+      !has_many_marks(*at.GetInsertBlock()->getParent()))
+    return at.CreateFreeze(value);
+  llvm::CallInst* const copy = at.CreateCall(
+      llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "", "=r,0", false),
+      {value});
+  copy->setDoesNotAccessMemory();
+  copy->setDoesNotThrow();
+  copy->addFnAttr(llvm::Attribute::WillReturn);
+  return copy;
+}
+
 llvm::Value* OperandPassing::emit_operand(llvm::IRBuilderBase& at, const llvm::CallInst& call,
                                           const Mark& mark, unsigned index) {
   llvm::Type* const type = call.getArgOperand(1)->getType();
@@ -91,14 +136,14 @@ llvm::Value* OperandPassing::emit_operand(llvm::IRBuilderBase& at, const llvm::C
   llvm::Value* address = call.getArgOperand(operand_argument(mark, index));
   if (is_weak(address))
     address = at.CreateSelect(at.CreateIsNotNull(address), address, tables_.null_operand());
-  llvm::Value* const value = at.CreateFreeze(at.CreateLoad(stored, address));
+  llvm::Value* const value = emit_settled(at, at.CreateLoad(stored, address));
   return stored == type ? value : at.CreateICmpNE(value, at.getInt8(0));
 }
 
 llvm::Value* OperandPassing::emit_value(llvm::IRBuilderBase& at, const llvm::CallInst& call,
                                         const Mark& mark, llvm::Type* number) {
   const bool is_signed = site_of(tables_.unit(), mark, 0).kind == ValueKind::kSigned;
-  llvm::Value* const value = at.CreateFreeze(call.getArgOperand(1));
+  llvm::Value* const value = call.getArgOperand(1);
   return value->getType()->isPointerTy() ? at.CreatePtrToInt(value, number)
                                          : at.CreateIntCast(value, number, is_signed);
 }

@@ -4,6 +4,7 @@
 #include <llvm/IR/IRBuilder.h>
 
 #include <functional>
+#include <map>
 #include <optional>
 
 #include "codegen/counter_tables.h"
@@ -43,10 +44,13 @@ class OperandPassing {
                           llvm::Type* number);
   static constexpr unsigned kLanes = 16;
 
+  // Emits a value that is the same wherever it is used, even if `value` is undefined.
+  llvm::Value* emit_settled(llvm::IRBuilderBase& at, llvm::Value* value);
   // Emits the value of operand `index`, of the type of the mark's value; a constant as i64.
   llvm::Value* emit_operand(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                             unsigned index);
-  // Emits the value that a mark compares, as a `number`.
+  // Emits the value that a mark compares, as a `number`. The called function freezes it: a freeze
+  // here would be pushed through whole chains of additions, which takes cubic time in long blocks.
   llvm::Value* emit_value(llvm::IRBuilderBase& at, const llvm::CallInst& call, const Mark& mark,
                           llvm::Type* number);
 
@@ -59,8 +63,12 @@ class OperandPassing {
   };
   Convention convention(llvm::Type* number);
 
+  // Whether LLVM's work for freezes would be too much.
+  bool has_many_marks(llvm::Function& function);
+
   CounterTables& tables_;
   std::optional<bool> has_vectors_;
+  std::map<const llvm::Function*, bool> has_many_marks_;
 };
 
 }  // namespace telltale::instrument

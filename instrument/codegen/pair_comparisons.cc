@@ -24,6 +24,7 @@ class ComparisonEmitter {
         is_signed_(is_signed),
         builder_(&function.getEntryBlock()),
         operands_(operands.make_array(builder_, function, 3, number)),
+        value_(builder_.CreateFreeze(function.getArg(1))),
         counters_(function.getArg(0)) {
     if (!has_thread_slots(tables, Scheme::kScalarPairs)) return;
     thread_ = emit_thread_slot(builder_, tables);
@@ -37,7 +38,7 @@ class ComparisonEmitter {
       llvm::Value* const right = builder_.CreateLoad(number_, operand);
       for (const bool or_equal : {true, false}) {
         counters = builder_.CreateGEP(
-            i64_, counters, {builder_.CreateZExt(compare(value(), right, or_equal), i64_)});
+            i64_, counters, {builder_.CreateZExt(compare(value_, right, or_equal), i64_)});
       }
       emit_inline_increment(builder_, tables_, counters, thread_);
     });
@@ -45,7 +46,6 @@ class ComparisonEmitter {
   }
 
  private:
-  [[nodiscard]] llvm::Argument* value() const { return function_.getArg(1); }
   [[nodiscard]] llvm::Argument* count() const { return function_.getArg(2); }
 
   llvm::Value* compare(llvm::Value* left, llvm::Value* right, bool or_equal) {
@@ -84,7 +84,7 @@ class ComparisonEmitter {
   llvm::Value* emit_vector_loop(llvm::Value* first) {
     constexpr unsigned kLanes = 4;
     auto* const lanes = llvm::FixedVectorType::get(number_, kLanes);
-    llvm::Value* const lefts = builder_.CreateVectorSplat(kLanes, value());
+    llvm::Value* const lefts = builder_.CreateVectorSplat(kLanes, value_);
     std::vector<std::uint32_t> equal;
     for (unsigned i = 0; i < kLanes; ++i) equal.push_back(i * abi::kPairCounters + 1);
     llvm::Constant* const if_equal = llvm::ConstantDataVector::get(function_.getContext(), equal);
@@ -110,6 +110,7 @@ class ComparisonEmitter {
   bool is_signed_;
   llvm::IRBuilder<> builder_;
   llvm::Value* operands_;
+  llvm::Value* value_;             // that is compared with them
   llvm::Value* counters_;          // of the first site; of this thread
   llvm::Value* thread_ = nullptr;  // its slot, if threads have any
 };

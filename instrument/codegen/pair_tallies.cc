@@ -149,8 +149,8 @@ class TallyEmitter {
     std::vector<llvm::Value*> operands;
     for (unsigned i = kLeading; i < function_.arg_size(); ++i)
       operands.push_back(builder_.CreateFreeze(function_.getArg(i)));
-    llvm::Value* const observed =
-        emit_vector_tallies(builder_, *block_, *value(), operands, is_signed_);
+    llvm::Value* const observed = emit_vector_tallies(
+        builder_, *block_, *builder_.CreateFreeze(value()), operands, is_signed_);
     BasicBlock* const full = make_block();
     BasicBlock* const done = make_block();
     builder_.CreateCondBr(
