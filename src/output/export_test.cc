@@ -117,6 +117,22 @@ TEST_F(Exports, ChromeDoesNotDependOnShards) {
   EXPECT_EQ(nlohmann::json::parse(whole)["traceEvents"].size(), 12u);
 }
 
+// Perfetto takes the calls of all threads with ids above 32 bits as those of one thread.
+TEST_F(Exports, ChromeReplacesThreadIdsThatDoNotFit) {
+  ScriptedSource source;
+  source.thread({1, 7}).enter(0, 1).leave(1, 1);
+  source.thread({1, 140'234'567'890'123}).enter(0, 2).leave(1, 2);
+  source.thread({1, 140'234'567'890'124}, "Main").enter(0, 3).leave(1, 3);
+  const auto events = nlohmann::json::parse(chrome(source))["traceEvents"];
+  std::string shown;
+  for (const auto& event : events) {
+    shown += event["ph"].get<std::string>() + std::to_string(event["tid"].get<int64_t>());
+    if (event["ph"] == "M") shown += "=" + event["args"]["name"].get<std::string>();
+    shown += ' ';
+  }
+  EXPECT_EQ(shown, "B7 E7 M2=thread 140234567890123 B2 E2 M3=Main B3 E3 ");
+}
+
 TEST_F(Exports, EmptyRecordingsAreValid) {
   const ScriptedSource empty;
   EXPECT_TRUE(nlohmann::json::parse(chrome(empty))["traceEvents"].empty());

@@ -394,6 +394,11 @@ class MonoAnswers(unittest.TestCase):
             "select count(*) as n from heap_graph_object where root_type is not null",
             "select name from thread where name is not null", TROUBLE)
         self.assertEqual(trouble, [])
+        processes, of_heap = perfetto_ui.query(
+            everything, "select upid from process where pid != 0",
+            "select distinct upid from heap_graph_object union select upid from process_counter_track")
+        self.assertEqual(len(processes), 1)
+        self.assertEqual(of_heap, processes)
         rows = section(self.paths["everything"], "pauses")["timeline"]
         pauses = [row for row in slices if row["track"] == "GC pauses" and row["depth"] == 0]
         self.assertEqual([(row["ts"], row["dur"]) for row in pauses],
@@ -427,6 +432,17 @@ class MonoAnswers(unittest.TestCase):
         slices, trouble = perfetto_ui.query(str(path), "select count(*) as n from slice where name = 'wait'", TROUBLE)
         self.assertEqual(trouble, [])
         self.assertEqual(slices[0]["n"], section(self.paths["everything"], "contention")["waits"])
+
+    def test_chrome_has_the_threads_of_perfetto(self):
+        """Mono's thread ids on Linux have more than 32 bits."""
+        calls = ("select t.name as thread, s.name, s.depth, count(*) as n from slice s join thread_track tt"
+                 " on s.track_id = tt.id join thread t using (utid)"
+                 " where coalesce(s.category, '') not like 'telltale.%' and s.name != 'wait' group by 1, 2, 3 order by 1, 2, 3")
+        chrome, trouble = perfetto_ui.query(str(self.convert("calls", "chrome")), calls, TROUBLE)
+        self.assertEqual(trouble, [])
+        (perfetto,) = perfetto_ui.query(str(self.convert("calls", "perfetto")), calls)
+        self.assertGreater(len({row["thread"] for row in chrome}), 1)
+        self.assertEqual(chrome, perfetto)
 
 
 if __name__ == "__main__":

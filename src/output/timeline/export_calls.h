@@ -34,7 +34,9 @@ Result<ExportRemarks> export_perfetto(const Source& source, const RuntimeAnswers
   Result<void> done = run_export(source, options.filter, options.jobs, exporter, problems);
   ExportRemarks remarks;
   if (runtime != nullptr) {
-    if (done) done = write_perfetto_marks(runtime_marks(*runtime, options, context), context, out);
+    if (done)
+      done = write_perfetto_marks(runtime_marks(*runtime, options, context), context,
+                                  exporter.processes(), out);
     ProblemLog same_again;
     const auto heaps =
         runtime->last_heap_graphs(options.filter, options.jobs, same_again, &remarks.left_out);

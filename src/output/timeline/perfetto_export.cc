@@ -10,6 +10,7 @@
 #include "output/escape.h"
 #include "output/timeline/event_title.h"
 #include "output/timeline/perfetto_fields.h"
+#include "output/timeline/shown_thread.h"
 
 namespace telltale {
 
@@ -243,7 +244,7 @@ void PerfettoExport::begin_stream(size_t stream, std::string& out) {
   track_defaults.varint(defaults::kClockId, clocks::kStepping)
       .message(defaults::kTrackEvent,
                ProtoMessage().varint(defaults::kTrackUuid, thread_uuid(stream)));
-  if (described_processes_.insert(pid).second) {
+  if (processes_.try_emplace(pid, process_uuid(stream)).second) {
     ProtoMessage process;
     process.int64(track::kPid, pid);
     if (!from.process_name.empty()) process.text(track::kProcessName, from.process_name);
@@ -252,10 +253,8 @@ void PerfettoExport::begin_stream(size_t stream, std::string& out) {
                    .message(track::kProcess, process));
   }
   ProtoMessage thread;
-  const int64_t tid = shown_tid(from, stream);
-  thread.int64(track::kPid, pid).int64(track::kTid, tid);
-  std::string name = from.thread_name;
-  if (name.empty() && tid != from.thread.tid) name = "thread " + std::to_string(from.thread.tid);
+  thread.int64(track::kPid, pid).int64(track::kTid, shown_tid(from, stream));
+  const std::string name = shown_thread_name(from, stream);
   if (!name.empty()) thread.text(track::kThreadName, name);
   descriptor(
       ProtoMessage().varint(track::kUuid, thread_uuid(stream)).message(track::kThread, thread));

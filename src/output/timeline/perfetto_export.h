@@ -3,8 +3,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -23,6 +23,9 @@
 struct libdeflate_compressor;
 
 namespace telltale {
+
+// The track uuids of processes, by the pid that is shown.
+using PerfettoProcesses = std::map<int64_t, uint64_t>;
 
 struct PerfettoOptions {
   bool compress = false;  // wrap packets in compressed_packets (zlib)
@@ -176,6 +179,8 @@ class PerfettoExport {
   }
   Result<void> finish(const ShardContext& shard, Sink& sink);
   Result<void> end() { return end_stream(); }
+  // Those that were described.
+  [[nodiscard]] const PerfettoProcesses& processes() const { return processes_; }
 
  private:
   void begin_stream(size_t stream, std::string& out);
@@ -196,7 +201,7 @@ class PerfettoExport {
   uint64_t stream_begin_ns_ = 0;
   bool stream_waits_ = false;     // so far
   FunctionMap<uint8_t> defined_;  // in the stream
-  std::set<int64_t> described_processes_;
+  PerfettoProcesses processes_;
 };
 static_assert(CallExport<PerfettoExport>);
 

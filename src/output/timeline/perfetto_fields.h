@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <limits>
 
-#include "model/event_source.h"
-
 namespace telltale::perfetto {
 
 // Field numbers of protos/perfetto/trace/*.proto; tests/schemas/perfetto_subset.proto has the
@@ -74,13 +72,7 @@ constexpr uint32_t kIid = 1, kString = 2;            // InternedString
 inline uint64_t thread_uuid(size_t stream) { return 2 * stream + 3; }
 inline uint64_t process_uuid(size_t first_stream) { return 2 * first_stream + 2; }
 
-// Perfetto's ids are positive 31-bit numbers; 0 is the kernel's idle task. What does not fit gets
-// the stream's number.
-inline int64_t shown_tid(const EventStream& stream, size_t index) {
-  const int64_t tid = stream.thread.tid;
-  return tid > 0 && tid <= std::numeric_limits<int32_t>::max() ? tid
-                                                               : static_cast<int64_t>(index) + 1;
-}
+// Process ids are positive 31-bit numbers; what does not fit is shown as 1.
 inline int64_t shown_pid(int64_t pid) {
   return pid > 0 && pid <= std::numeric_limits<int32_t>::max() ? pid : 1;
 }

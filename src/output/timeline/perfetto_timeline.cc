@@ -25,8 +25,9 @@ constexpr size_t kFlushBytes = size_t{1} << 20;
 // Packets after the calls: separate sequences with absolute times.
 class MarksWriter {
  public:
-  MarksWriter(const TimelineMarks& marks, const ExportContext& context, OutputFile& out)
-      : marks_(marks), context_(context), out_(out) {}
+  MarksWriter(const TimelineMarks& marks, const ExportContext& context,
+              const PerfettoProcesses& processes, OutputFile& out)
+      : marks_(marks), context_(context), out_(out), processes_(processes) {}
 
   Result<void> write() {
     for (const TimelineMarks::Track& track : marks_.tracks) {
@@ -73,7 +74,7 @@ class MarksWriter {
     }
   }
 
-  // The track of a process is described with its first thread.
+  // A process is described with its first thread; one without selected threads, here.
   [[nodiscard]] uint64_t process_of(size_t stream) {
     const int64_t pid = shown_pid(context_.streams[stream].thread.pid);
     const auto [known, fresh] = processes_.try_emplace(pid, 0);
@@ -135,7 +136,7 @@ class MarksWriter {
   std::string text_;
   Result<void> state_;
   uint64_t next_track_ = kFirstOwnTrack;
-  std::map<int64_t, uint64_t> processes_;
+  PerfettoProcesses processes_;
 };
 
 // The HeapGraphRoot.Type closest to the kind of root.
@@ -210,8 +211,8 @@ ProtoMessage heap_roots(const HeapGraph& graph) {
 }  // namespace
 
 Result<void> write_perfetto_marks(const TimelineMarks& marks, const ExportContext& context,
-                                  OutputFile& out) {
-  return MarksWriter(marks, context, out).write();
+                                  const PerfettoProcesses& processes, OutputFile& out) {
+  return MarksWriter(marks, context, processes, out).write();
 }
 
 Result<void> write_perfetto_heap(const HeapGraph& graph, const ExportContext& context,

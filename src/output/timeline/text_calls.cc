@@ -6,6 +6,7 @@
 
 #include "output/escape.h"
 #include "output/timeline/event_title.h"
+#include "output/timeline/shown_thread.h"
 
 namespace telltale {
 namespace {
@@ -84,7 +85,7 @@ ChromeSink::ChromeSink(const ExportContext& context, const NsConverter& to_ns,
   thread_ = ",\"pid\":";
   append_number(thread_, stream_->thread.pid);
   thread_ += ",\"tid\":";
-  append_number(thread_, stream_->thread.tid);
+  append_number(thread_, shown_tid(*stream_, shard.stream));
   thread_ += ",\"ts\":";
 }
 
@@ -174,7 +175,7 @@ Result<void> ChromeExport::finish(const ShardContext& shard, Sink& sink) {
     const bool first_of_process =
         shard.stream == 0 || context_.streams[shard.stream - 1].thread.pid != stream.thread.pid;
     if (first_of_process) name("process_name", stream.process_name);
-    name("thread_name", stream.thread_name);
+    name("thread_name", shown_thread_name(stream, shard.stream));
     if (const Result<void> written = write_entries(text); !written) return written;
   }
   const Result<void> written = write_entries(text_of(sink));

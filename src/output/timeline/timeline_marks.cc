@@ -7,6 +7,7 @@
 #include <map>
 
 #include "output/escape.h"
+#include "output/timeline/shown_thread.h"
 
 namespace telltale {
 namespace {
@@ -211,9 +212,10 @@ class ChromeEntries {
     return out;
   }
   void begin(std::string_view phase, uint64_t ns, size_t stream, std::string_view name) {
-    const ThreadKey& thread = context_.streams[stream].thread;
+    const EventStream& from = context_.streams[stream];
     text_ += fmt::format(",\n{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}.{:03},\"name\":\"{}\"",
-                         phase, thread.pid, thread.tid, ns / 1000, ns % 1000, escaped(name));
+                         phase, from.thread.pid, shown_tid(from, stream), ns / 1000, ns % 1000,
+                         escaped(name));
   }
   void arguments(const TimelineMarks::Arguments& all) {
     if (all.empty()) return;

@@ -56,6 +56,19 @@ TEST(TimelineMarks, ChromeEntriesAreThese) {
 {"ph":"C","pid":7,"tid":70,"ts":0.010,"name":"c","args":{"value":0.5}})");
 }
 
+// As those of the calls (text_calls.cc).
+TEST(TimelineMarks, ChromeEntriesReplaceThreadIdsThatDoNotFit) {
+  ScriptedSource source;
+  source.thread({.pid = 7, .tid = 70}, "main").enter(100, 1);
+  source.thread({.pid = 7, .tid = int64_t{1} << 40}, "").enter(200, 1);
+  TimelineMarks marks;
+  marks.instants.push_back({.ns = 7, .stream = 0, .name = "exception"});
+  marks.instants.push_back({.ns = 8, .stream = 1, .name = "exception"});
+  const std::string entries = chrome_entries(marks, export_context(source));
+  EXPECT_NE(entries.find(R"("pid":7,"tid":70,"ts":0.007)"), std::string::npos) << entries;
+  EXPECT_NE(entries.find(R"("pid":7,"tid":2,"ts":0.008)"), std::string::npos) << entries;
+}
+
 // The window includes its first nanosecond and excludes its last; times count from the first event.
 TEST(TimelineMarks, HaveWhatBeginsWithinTheWindow) {
   const ScriptedSource source = three_threads();
