@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "base/append_format.h"
 #include "output/escape.h"
+#include "output/function_keys.h"
 
 namespace telltale {
 namespace {
@@ -54,12 +56,15 @@ class Writer {
   }
 
   void write_functions(const LineCounts::File& file) {
-    uint64_t hit = 0;
+    std::vector<FunctionLine> functions;
     for (const LineCounts::Function& function : file.functions)
-      line("FN:{},{}", function.line, visible(function.name));
-    for (const LineCounts::Function& function : file.functions) {
-      line("FNDA:{},{}", scaled(function.entered), visible(function.name));
-      hit += function.entered != 0 ? 1 : 0;
+      functions.push_back({lcov_function_name(function.name), function.line});
+    const std::vector<std::string> names = unique_function_names(functions);
+    uint64_t hit = 0;
+    for (size_t i = 0; i < names.size(); ++i) line("FN:{},{}", file.functions[i].line, names[i]);
+    for (size_t i = 0; i < names.size(); ++i) {
+      line("FNDA:{},{}", scaled(file.functions[i].entered), names[i]);
+      hit += file.functions[i].entered != 0 ? 1 : 0;
     }
     if (file.functions.empty()) return;
     line("FNF:{}", file.functions.size());

@@ -1,9 +1,11 @@
 """From the compiler to the answer: programs built by telltale-cc and telltale-c++, run, and their reports read by
 telltale, compared with an independent reader (sampler_programs.py)."""
 
+import html
 import itertools
 import json
 import os
+import pathlib
 import re
 import shutil
 import struct
@@ -226,6 +228,24 @@ class SamplerJoined(unittest.TestCase):
                             pages[name] = file.read()
             self.assertTrue(any("buggy.cc" in name for name in pages), sorted(pages))
             self.assertTrue(any(marked in page for page in pages.values()))
+
+    @unittest.skipUnless(shutil.which("genhtml"), "lcov is not installed")
+    def test_lcov_tells_functions_of_one_name_apart(self):
+        """An overload that never ran is not hidden by one that did."""
+        source = sampler_programs.PROGRAMS / "overloads.cc"
+        program = sampler_programs.build(self.path("overloads"), RELEASES[-1], "-g", "-O0", "-fno-sample",
+                                         "-fsampler-scheme=coverage,function-entries", source, cxx=True)
+        report, info, folder = self.path("overloads.report"), self.path("overloads.info"), self.path("overloads-html")
+        self.assertEqual(run(program, env={"SAMPLER_FILE": report}).returncode, 0)
+        self.telltale("convert", report, "--program", program, "--to", "lcov", "-o", info, "--sparsity", "1")
+        entered = {"show:4": 1, "show:5": 0, "Pair::Pair:8": 0, "Pair::Pair:9": 2, "Pair::operator_int": 0,
+                   "Pair::operator;": 1, "less<int;char>": 1, "less<long;int>": 1, "main": 1}
+        done = run("lcov", "--summary", info)
+        self.assertRegex(done.stdout + done.stderr, r"functions\.+: .*\(6 of 9 ")
+        self.assertEqual(run("genhtml", "--demangle-cpp", "-o", folder, info).returncode, 0)
+        (page,) = pathlib.Path(folder).rglob("overloads.cc.func.html")
+        rows = re.findall(r'coverFn"><a [^>]*>(.*?)</a></td>\s*<td class="coverFn[HL][io]">(\d+)<', page.read_text())
+        self.assertEqual({html.unescape(name): int(count) for name, count in rows}, entered)
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@
 #include "model/function_names.h"
 #include "output/escape.h"
 #include "output/flame/page_text.h"
+#include "output/function_keys.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
 #include "output/table/table.h"
@@ -139,27 +140,47 @@ void write_source(const FileLines& files, SourceLines& sources, BlockWriter& out
   }
 }
 
-// Functions by the file of their declaration, and lines that certainly ran or did not.
+// Functions by the file of their declaration, and lines, that certainly ran or did not.
 struct KnownFile {
-  std::map<std::pair<uint32_t, std::string>, Ran> functions;  // by line and linker's name
+  struct Function {
+    std::string name;  // unique in the file
+    uint32_t line = 0;
+    Ran ran = Ran::maybe;
+  };
+  std::vector<Function> functions;  // by line and name
   std::map<uint32_t, Ran> lines;
 };
+using RanFunctions = std::map<std::pair<uint32_t, std::string>, Ran>;  // by line and name
 
-// Names are plain, since viewers compare them with those of a repository.
-std::map<std::string, KnownFile> known_files(const std::vector<FunctionCoverage>& functions) {
+std::vector<KnownFile::Function> known_functions(const RanFunctions& functions) {
+  std::vector<FunctionLine> lines;
+  for (const auto& [place, ran] : functions) lines.push_back({place.second, place.first});
+  const std::vector<std::string> names = unique_function_names(lines);
+  std::vector<KnownFile::Function> known;
+  size_t next = 0;
+  for (const auto& [place, ran] : functions) {
+    const std::string& name = names[next++];
+    if (ran != Ran::maybe) known.push_back({name, place.first, ran});
+  }
+  return known;
+}
+
+// Names of files are plain, since viewers compare them with those of a repository. Functions of one
+// line and one name are joined: `name_of_symbol` gives both symbols of a constructor one name.
+std::map<std::string, KnownFile> known_files(const std::vector<FunctionCoverage>& functions,
+                                             std::string (*name_of_symbol)(std::string_view)) {
   std::map<std::string, KnownFile> files;
+  std::map<std::string, RanFunctions> by_file;
   for (const FunctionCoverage& function : functions) {
     for (const auto& [place, ran] : function.lines)
       add_copy(files[plain_path(place.first)].lines, place.second, ran);
     if (function.file.empty() || function.line == 0) continue;
-    add_copy(files[plain_path(function.file)].functions, {function.line, function.linkage_name},
-             function.ran);
+    add_copy(by_file[plain_path(function.file)],
+             {function.line, name_of_symbol(function.linkage_name)}, function.ran);
   }
-  for (auto& [file, known] : files) {
-    const auto is_unknown = [](const auto& each) { return each.second == Ran::maybe; };
-    std::erase_if(known.functions, is_unknown);
-    std::erase_if(known.lines, is_unknown);
-  }
+  for (const auto& [file, of_file] : by_file) files[file].functions = known_functions(of_file);
+  for (auto& [file, known] : files)
+    std::erase_if(known.lines, [](const auto& line) { return line.second == Ran::maybe; });
   std::erase_if(files, [](const auto& file) {
     return file.second.functions.empty() && file.second.lines.empty();
   });
@@ -175,10 +196,8 @@ std::string cobertura_sources(const std::map<std::string, KnownFile>& files) {
   return sources;
 }
 
-template <typename Map>
-size_t count_yes(const Map& of) {
-  return static_cast<size_t>(
-      std::ranges::count_if(of, [](const auto& each) { return each.second == Ran::yes; }));
+size_t count_yes(const std::map<uint32_t, Ran>& lines) {
+  return static_cast<size_t>(std::ranges::count(lines | std::views::values, Ran::yes));
 }
 
 double rate(size_t part, size_t whole) {
@@ -294,13 +313,17 @@ Result<void> write_coverage_document(const std::vector<FunctionCoverage>& functi
 Result<void> write_coverage_lcov(const std::vector<FunctionCoverage>& functions,
                                  const ByteSink& sink) {
   BlockWriter out(sink);
-  for (const auto& [file, known] : known_files(functions)) {
+  for (const auto& [file, known] : known_files(functions, lcov_function_name)) {
     out.write(fmt::format("TN:telltale_coverage\nSF:{}\n", visible(file)));
-    for (const auto& [place, ran] : known.functions)
-      out.write(fmt::format("FN:{},{}\n", place.first, visible(place.second)));
-    for (const auto& [place, ran] : known.functions)
-      out.write(fmt::format("FNDA:{},{}\n", ran == Ran::yes ? 1 : 0, visible(place.second)));
-    out.write(fmt::format("FNF:{}\nFNH:{}\n", known.functions.size(), count_yes(known.functions)));
+    size_t entered = 0;
+    for (const KnownFile::Function& function : known.functions)
+      out.write(fmt::format("FN:{},{}\n", function.line, function.name));
+    for (const KnownFile::Function& function : known.functions) {
+      const int count = function.ran == Ran::yes ? 1 : 0;
+      out.write(fmt::format("FNDA:{},{}\n", count, function.name));
+      entered += static_cast<size_t>(count);
+    }
+    out.write(fmt::format("FNF:{}\nFNH:{}\n", known.functions.size(), entered));
     for (const auto& [line, ran] : known.lines)
       out.write(fmt::format("DA:{},{}\n", line, ran == Ran::yes ? 1 : 0));
     out.write(
@@ -312,7 +335,7 @@ Result<void> write_coverage_lcov(const std::vector<FunctionCoverage>& functions,
 Result<void> write_coverage_cobertura(const std::vector<FunctionCoverage>& functions,
                                       const ByteSink& sink) {
   BlockWriter out(sink);
-  const auto files = known_files(functions);
+  const auto files = known_files(functions, demangle);
   size_t lines = 0;
   size_t covered = 0;
   for (const auto& [file, known] : files) {
@@ -333,12 +356,12 @@ Result<void> write_coverage_cobertura(const std::vector<FunctionCoverage>& funct
         "        <class name=\"{0}\" filename=\"{0}\" line-rate=\"{1:.4f}\" branch-rate=\"0\" "
         "complexity=\"0\">\n          <methods>\n",
         xml(file), rate(count_yes(known.lines), known.lines.size())));
-    for (const auto& [place, ran] : known.functions) {
-      const int hits = ran == Ran::yes ? 1 : 0;
+    for (const KnownFile::Function& function : known.functions) {
+      const int hits = function.ran == Ran::yes ? 1 : 0;
       out.write(fmt::format(
           "            <method name=\"{}\" signature=\"\" line-rate=\"{}\" branch-rate=\"0\" "
           "complexity=\"0\"><lines><line number=\"{}\" hits=\"{}\"/></lines></method>\n",
-          xml(demangle(place.second)), hits, place.first, hits));
+          xml(function.name), hits, function.line, hits));
     }
     out.write("          </methods>\n          <lines>\n");
     for (const auto& [line, ran] : known.lines) {

@@ -67,5 +67,30 @@ TEST(CoverageReport, SourcesHaveTheFoldersOfRelativeNamesOnlyIfThereAreAny) {
               HasSubstr("  <sources>\n    <source>.</source>\n  </sources>\n"));
 }
 
+// lcov and genhtml take functions of one name in one file for one function.
+TEST(CoverageReport, FunctionsHaveUniqueNames) {
+  FunctionCoverage later = function("helper", "/src/h.h", Ran::yes);
+  later.line = 30;
+  const std::vector functions = {function("helper", "/src/h.h", Ran::no), later};
+  EXPECT_THAT(written(write_coverage_lcov, functions),
+              HasSubstr("FN:3,helper:3\nFN:30,helper:30\nFNDA:0,helper:3\nFNDA:1,helper:30\n"));
+  const std::string cobertura = written(write_coverage_cobertura, functions);
+  EXPECT_THAT(cobertura, HasSubstr("<method name=\"helper:3\""));
+  EXPECT_THAT(cobertura, HasSubstr("<method name=\"helper:30\""));
+}
+
+// As a complete object and as a part of one.
+TEST(CoverageReport, CoberturaJoinsBothSymbolsOfAConstructor) {
+  const auto both = [](Ran first, Ran second) {
+    return written(write_coverage_cobertura, {function("_ZN1SC1Ei", "/src/s.cc", first),
+                                              function("_ZN1SC2Ei", "/src/s.cc", second)});
+  };
+  EXPECT_THAT(both(Ran::no, Ran::yes),
+              HasSubstr("<methods>\n            <method name=\"S::S(int)\" signature=\"\" "
+                        "line-rate=\"1\" branch-rate=\"0\" complexity=\"0\"><lines><line "
+                        "number=\"3\" hits=\"1\"/></lines></method>\n          </methods>"));
+  EXPECT_THAT(both(Ran::no, Ran::maybe), Not(HasSubstr("<method name")));
+}
+
 }  // namespace
 }  // namespace telltale
