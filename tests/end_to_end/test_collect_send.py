@@ -100,6 +100,27 @@ class SendTest(unittest.TestCase):
     def send(self, url, *words, **options):
         return self.telltale("send", self.spool, "--to", url, *words, **options)
 
+    def test_the_wait_belongs_to_the_server_that_failed(self):
+        """A URL was wrong: with the right one, nothing is kept back."""
+        words = ("--spool", self.spool, "--", self.ending, 3)
+        self.telltale("run", "--collect", DEAD, *words)
+        for _ in range(600):  # the first attempt is that of another process
+            if (self.spool / "retry").exists():
+                break
+            time.sleep(0.05)
+        done = self.telltale("run", "--collect", DEAD + "/", *words)  # the same server
+        self.assertRegex(done.stderr, rf"2 reports kept back until .* UTC, because an attempt to send to {DEAD} failed; now: telltale send {self.spool} --to {DEAD}/\n")
+        self.assertNotIn("kept back", self.telltale("run", "-q", "--collect", DEAD, *words).stderr)
+        self.assertEqual(len(self.waiting()), 3)
+        with Server(self.store) as server:
+            done = self.telltale("run", "--collect", f"http://127.0.0.1:{server.port}", *words)
+            self.assertNotIn("kept back", done.stderr)
+            for _ in range(600):
+                if not self.waiting():
+                    break
+                time.sleep(0.05)
+            self.assertEqual(self.waiting(), [])
+
     def test_crashes_while_offline_explain_themselves_later(self):
         for number in range(150):
             self.spooled(self.stock, number, SAMPLER_SEED=number)
@@ -110,7 +131,10 @@ class SendTest(unittest.TestCase):
         self.assertIn("0 reports sent, 150 left", done.stderr)
         self.assertIn("next attempt in", done.stderr)
         done = self.send(DEAD, "--if-due")  # the first wait has begun
-        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"^telltale: 150 reports kept back until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, because an attempt to send to "
+                         rf"{DEAD} failed; now: telltale send {self.spool} --to {DEAD}\n$")
+        self.assertEqual(self.send(DEAD, "--if-due", "--quiet").stderr, "")
         self.assertEqual(self.waiting(), ids)
         rng = random.Random(7)
         kills = 0
@@ -233,7 +257,9 @@ class SendTest(unittest.TestCase):
                 self.spooled(self.ending, 1)
                 self.assertEqual(len(self.waiting()), kept)
                 done = self.telltale("run", "--collect", DEAD, "--spool", self.spool, "--", self.ending, 3)
-                self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "2\n", ""))
+                # An earlier attempt to send to DEAD has failed.
+                said = re.sub(r"^telltale: 2 reports kept back until .*\n", "", done.stderr) if kept else done.stderr
+                self.assertEqual((done.returncode, done.stdout, said), (3, "2\n", ""))
                 self.assertEqual(len(self.waiting()), 2 * kept)
                 for path in self.spool.glob("*.report"):
                     path.unlink()

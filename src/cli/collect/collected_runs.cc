@@ -10,6 +10,7 @@
 
 #include "bytes/input_file.h"
 #include "cli/collect/consent.h"
+#include "cli/collect/kept_back.h"
 #include "cli/options/message.h"
 #include "collect/client/upload_url.h"
 #include "output/escape.h"
@@ -97,6 +98,8 @@ void CollectedRuns::add(const StudyRun& run, const std::string& report, const st
 }
 
 void CollectedRuns::send() const {
+  const auto url = collect::parse_upload_url(url_);
+  if (url && print_kept_back(spool_, *url, url_, token_file_, quiet_)) return;
   std::error_code failure;
   const std::string program = std::filesystem::read_symlink("/proc/self/exe", failure).string();
   std::vector<std::string> words = {program, "send",     spool_.folder(), "--to",

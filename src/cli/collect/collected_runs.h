@@ -23,7 +23,8 @@ class CollectedRuns {
   [[nodiscard]] sampler::SamplingWish wish(const std::string& build) const;
   // Adds a run that has ended; `report` and `paths` are files, which may be missing.
   void add(const StudyRun& run, const std::string& report, const std::string& paths);
-  // Starts a process that sends what is due, which nobody waits for.
+  // Starts a process that sends what is due, which nobody waits for; or says until when reports are
+  // kept back.
   void send() const;
 
  private:

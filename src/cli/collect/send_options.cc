@@ -30,9 +30,10 @@ Command declare_send_verb(Command app, SendVerbOptions& options) {
       .in_range(uint64_t{1}, uint64_t{21600})
       .type_name("N")
       .show_default();
-  verb.add_flag("--if-due", options.if_due,
-                "do nothing if the last attempt failed and its wait is not over; if another "
-                "process is sending, wait for it");
+  verb.add_flag(
+      "--if-due", options.if_due,
+      "do nothing if the last attempt to send to URL failed and its wait is not over; if another "
+      "process is sending, wait for it");
   verb.add_option("--give-up-days", options.give_up_days, "remove reports that are older")
       .in_range(uint64_t{1}, uint64_t{3650})
       .type_name("N")

@@ -12,6 +12,7 @@
 
 #include "bytes/input_file.h"
 #include "cli/collect/consent.h"
+#include "cli/collect/kept_back.h"
 #include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/run_row.h"
@@ -100,7 +101,8 @@ int send_spool(SendVerbOptions options) {
   options.send.most_bytes = options.most_bytes;
   options.send.may_send = may_send;
   options.send.queues = options.if_due;
-  if (options.if_due && Clock::now() < collect::read_retry(spool).due) return kDone;
+  if (options.if_due && print_kept_back(spool, *url, options.to, options.token_file, options.quiet))
+    return kDone;
   const auto end = Clock::now() + std::chrono::duration<double>(*patience);
   for (;;) {
     // Reports without consent are removed, which is no answer to a file that cannot be read.

@@ -92,22 +92,14 @@ std::vector<ReportSpool::Entry> list(const std::string& folder, std::string_view
   return found;
 }
 
-// Numbers of a small text, separated by blanks; `count` of them, or none.
-std::vector<uint64_t> read_numbers(const std::string& path, size_t count) {
-  const Result<InputFile> file = InputFile::open(path);
-  if (!file) return {};
-  const Bytes bytes = file->bytes();
-  const char* at = reinterpret_cast<const char*>(bytes.data());
-  const char* const end = at + bytes.size();
-  std::vector<uint64_t> numbers;
-  while (at < end) {
-    uint64_t number = 0;
-    const auto [rest, error] = std::from_chars(at, end, number);
-    if (error != std::errc() || (rest < end && *rest != ' ' && *rest != '\n')) return {};
-    numbers.push_back(number);
-    at = rest + 1;
-  }
-  return numbers.size() == count ? numbers : std::vector<uint64_t>();
+// Removes a number and this character after it.
+std::optional<uint64_t> take_number(std::string_view& text, char after) {
+  uint64_t number = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || rest == end || *rest != after) return std::nullopt;
+  text.remove_prefix(static_cast<size_t>(rest + 1 - text.data()));
+  return number;
 }
 
 }  // namespace
@@ -217,18 +209,32 @@ std::optional<sampler::SamplingWish> ReportSpool::wish(const std::string& applic
   return noted_wish(build);
 }
 
-Retry read_retry(const ReportSpool& spool) {
-  const std::vector<uint64_t> numbers = read_numbers(retry_path(spool), 2);
-  if (numbers.empty()) return {};
-  const auto due = Clock::from_time_t(static_cast<std::time_t>(numbers[1]));
+Retry read_retry(const ReportSpool& spool, const UploadUrl& url) {
+  const Result<InputFile> file = InputFile::open(retry_path(spool));
+  if (!file) return {};
+  std::string_view text(reinterpret_cast<const char*>(file->bytes().data()), file->bytes().size());
+  const auto attempts = take_number(text, ' ');
+  const auto seconds = attempts ? take_number(text, '\n') : std::nullopt;
+  // What is left is the URL. Older versions wrote none.
+  if (!seconds || (!text.empty() && text != url.text() + "\n")) return {};
   // A clock that was wrong must not stop sending for ever.
-  if (due > Clock::now() + 2 * kLongestWait) return {};
-  return {static_cast<unsigned>(std::min<uint64_t>(numbers[0], 1000)), due};
+  const std::time_t latest = Clock::to_time_t(Clock::now() + 2 * kLongestWait);
+  if (*seconds > static_cast<uint64_t>(latest)) return {};
+  const auto due = Clock::from_time_t(static_cast<std::time_t>(*seconds));
+  return {static_cast<unsigned>(std::min<uint64_t>(*attempts, 1000)), due};
 }
 
-Result<void> write_retry(const ReportSpool& spool, const Retry& retry) {
+Result<void> write_retry(const ReportSpool& spool, const UploadUrl& url, const Retry& retry) {
   const std::time_t due = Clock::to_time_t(retry.due);
-  return replace_file(retry_path(spool), fmt::format("{} {}\n", retry.attempts, due));
+  return replace_file(retry_path(spool),
+                      fmt::format("{} {}\n{}\n", retry.attempts, due, url.text()));
+}
+
+Result<void> remove_retry(const ReportSpool& spool) {
+  const std::string path = retry_path(spool);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT)
+    return io_error(path, "cannot be removed", errno);
+  return {};
 }
 
 std::chrono::seconds wait_after(unsigned attempt, std::chrono::seconds first,

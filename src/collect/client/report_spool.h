@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "collect/client/upload_url.h"
 #include "collect/log/stored_report.h"
 #include "formats/sampler/sampling_wish.h"
 
@@ -62,15 +63,18 @@ class ReportSpool {
   std::string folder_;
 };
 
-// When the server may be asked again, after attempts that failed: a file of the spool.
+// When a server may be asked again, after attempts that failed: a file of the spool. It has the
+// last server that failed: what another one does says nothing about it.
 struct Retry {
   unsigned attempts = 0;  // in a row
   std::chrono::system_clock::time_point due{};
 };
-// Without a valid file: at once.
-Retry read_retry(const ReportSpool& spool);
+// Without a valid file, or with one of another server: at once.
+Retry read_retry(const ReportSpool& spool, const UploadUrl& url);
 // Errors: io.
-Result<void> write_retry(const ReportSpool& spool, const Retry& retry);
+Result<void> write_retry(const ReportSpool& spool, const UploadUrl& url, const Retry& retry);
+// After an attempt that did not fail. Errors: io.
+Result<void> remove_retry(const ReportSpool& spool);
 // The wait after the attempt with this number (from 1): `first`, doubled each time up to six hours,
 // then a part between a half and all of it, as `random` in [0, 1) decides. No less than `asked`.
 std::chrono::seconds wait_after(unsigned attempt, std::chrono::seconds first,

@@ -22,6 +22,10 @@ std::string UploadUrl::authority() const {
   return port == (tls ? "443" : "80") ? name : name + ":" + port;
 }
 
+std::string UploadUrl::text() const {
+  return std::string(tls ? kTls : kPlain) + authority() + path;
+}
+
 Result<UploadUrl> parse_upload_url(std::string_view text) {
   const std::string whole(text);
   const auto complain = [&](const char* what) { return usage_error(whole + " " + what); };

@@ -16,6 +16,7 @@ struct UploadUrl {
 
   [[nodiscard]] bool is_loopback() const;       // an address or name of this machine
   [[nodiscard]] std::string authority() const;  // for the field Host
+  [[nodiscard]] std::string text() const;       // the same for each form of one URL
 };
 // Errors: usage.
 Result<UploadUrl> parse_upload_url(std::string_view text);

@@ -240,18 +240,20 @@ Result<SendOutcome> send_reports(const ReportSpool& spool, const SendOptions& op
     if (!next) return std::unexpected(next.error());
     if (!*next) break;
   }
-  Retry retry;
-  if (!outcome.trouble.empty()) {
+  Result<void> noted;
+  if (outcome.trouble.empty()) {
+    noted = remove_retry(spool);
+  } else {
+    Retry retry;
     outcome.left = spool.entries().size();
-    retry.attempts = outcome.sent != 0 ? 1 : read_retry(spool).attempts + 1;
+    retry.attempts = outcome.sent != 0 ? 1 : read_retry(spool, options.url).attempts + 1;
     std::random_device random;
     const double part = static_cast<double>(random()) / 4294967296.0;
     outcome.retry_after = wait_after(retry.attempts, options.first_wait, outcome.retry_after, part);
     retry.due = std::chrono::system_clock::now() + outcome.retry_after;
+    noted = write_retry(spool, options.url, retry);
   }
-  if (retry.attempts != read_retry(spool).attempts || retry.attempts != 0) {
-    if (auto written = write_retry(spool, retry); !written) return std::unexpected(written.error());
-  }
+  if (!noted) return std::unexpected(noted.error());
   return outcome;
 }
 
