@@ -1,5 +1,7 @@
 """`telltale run --study` and `telltale study`, on a program that fails as it is told."""
+import collections
 import json
+import os
 import pathlib
 import shutil
 import signal
@@ -182,6 +184,33 @@ class RunStudyTest(StudyCase):
         rows = table(study)
         self.assertGreaterEqual(len(rows), 19)
         self.assertEqual({row["label"] for row in rows}, {"passed"})
+
+    def test_a_study_whose_output_nobody_reads_stops(self):
+        """As with "| head -2": SIGPIPE ends programs that never fail."""
+        for words in ((), ("--jobs", 2), ("--label", "exit $TELLTALE_STATUS")):
+            study = self.study("s")
+            process = subprocess.Popen([TELLTALE, "run", "--study", study, "--times", "1000000", *map(str, words), "--", self.failing, "output", "0"],
+                                       stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            self.assertEqual([process.stdout.readline(), process.stdout.readline()], ["even\n", "even\n"])
+            process.stdout.close()
+            _, said = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 141)
+            self.assertIn("stopped before all 1000000 runs were done, because nobody reads standard output any more", said)
+            labels = collections.Counter((row["label"], row["rule"] == "pipe") for row in table(study))
+            self.assertGreaterEqual(labels.pop(("passed", False)), 2)
+            self.assertLessEqual(labels.pop(("skipped", True), 0), 1)
+            self.assertEqual(labels, {})
+            shutil.rmtree(study)
+
+    def test_one_run_whose_output_nobody_reads_is_skipped(self):
+        study = self.study("s")
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        done = subprocess.run([TELLTALE, "run", "--study", study, "--", self.failing, "output", "0"], stdin=subprocess.DEVNULL, stdout=write_end,
+                              stderr=subprocess.PIPE, text=True, timeout=60)
+        os.close(write_end)
+        self.assertEqual(done.returncode, -signal.SIGPIPE)
+        self.assertEqual([(row["label"], row["rule"], row["signal"]) for row in table(study)], [("skipped", "pipe", "SIGPIPE")])
 
 
 class StudyVerbTest(StudyCase):

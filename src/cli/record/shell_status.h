@@ -9,6 +9,7 @@ namespace telltale::cli {
 inline constexpr int kNotRunnable = 126;
 inline constexpr int kNotFound = 127;
 inline constexpr int kInterrupted = 130;  // by SIGINT
+inline constexpr int kBrokenPipe = 141;   // by SIGPIPE
 
 // Of a program that could not be started; `error` is the errno that said so.
 constexpr int status_of_start_failure(int error) {

@@ -47,7 +47,9 @@ class JobRunner {
     for (const int signal : kEndings) sigaddset(&waited, signal);
     sigaddset(&waited, SIGCHLD);
     waited_ = waited;
-    sigprocmask(SIG_BLOCK, &waited_, &before_);
+    sigset_t blocked = waited;
+    sigaddset(&blocked, SIGPIPE);
+    sigprocmask(SIG_BLOCK, &blocked, &before_);
     // An ignored SIGCHLD would not be delivered.
     struct sigaction standard{};
     standard.sa_handler = SIG_DFL;
@@ -59,17 +61,22 @@ class JobRunner {
     for (const Running& job : running_) send(job, SIGKILL);
     for (const Running& job : running_) waitpid(job.pid, nullptr, 0);
     sigaction(SIGCHLD, &child_before_, nullptr);
+    discard_broken_pipes();
     sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
 
   Result<JobsEnd> run(size_t items, int& start_failure) {
     size_t begun = 0;
     while (true) {
-      while (!interrupted_ && begun < items && running_.size() < options_.parallel) {
+      while (!interrupted_ && !stopped_ && begun < items && running_.size() < options_.parallel) {
+        stopped_ = !source_.goes_on();
+        if (stopped_) break;
         if (auto started = go_on(begun++, nullptr, start_failure); !started)
           return std::unexpected(started.error());
       }
-      if (running_.empty()) return interrupted_ ? JobsEnd::interrupted : JobsEnd::done;
+      if (running_.empty()) {
+        return interrupted_ ? JobsEnd::interrupted : stopped_ ? JobsEnd::stopped : JobsEnd::done;
+      }
       wait();
       end_late_ones();
       if (auto ended = collect(start_failure); !ended) return std::unexpected(ended.error());
@@ -77,6 +84,15 @@ class JobRunner {
   }
 
  private:
+  // What writes to our output have raised.
+  static void discard_broken_pipes() {
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    const timespec at_once{};
+    while (sigtimedwait(&broken_pipe, nullptr, &at_once) == SIGPIPE) continue;
+  }
+
   void send(const Running& job, int signal) const {
     kill(options_.own_groups ? -job.pid : job.pid, signal);
   }
@@ -185,6 +201,7 @@ class JobRunner {
   struct sigaction child_before_{};
   std::vector<Running> running_;
   bool interrupted_ = false;
+  bool stopped_ = false;
 };
 
 }  // namespace

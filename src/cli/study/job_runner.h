@@ -37,6 +37,9 @@ class JobSource {
   // The item's next job; `before` is the outcome of the one before, null for the first. Empty: the
   // item is done. An error ends all.
   virtual Result<std::optional<Job>> next(size_t item, const JobOutcome* before) = 0;
+
+  // Asked before each item. False: no more items are begun.
+  virtual bool goes_on() { return true; }
 };
 
 struct JobOptions {
@@ -46,13 +49,14 @@ struct JobOptions {
   bool own_groups = true;
 };
 
-enum class JobsEnd { done, interrupted };
+// stopped: the source does not go on. interrupted: by a signal.
+enum class JobsEnd { done, stopped, interrupted };
 
 // Does items 0, 1, 2 ... below `items`, `parallel` at a time, started in this order. A job that
 // takes too long gets SIGTERM, so that it can write its report, and five seconds later SIGKILL.
 // SIGINT, SIGTERM, SIGHUP and SIGQUIT to this process end the jobs that are running, whose outcome
-// is lost. The calling process must have one thread. Errors: next()'s; io, if a job could not be
-// started, with `start_failure` set to the errno.
+// is lost. Meanwhile, SIGPIPE does not end this process. The calling process must have one thread.
+// Errors: next()'s; io, if a job could not be started, with `start_failure` set to the errno.
 Result<JobsEnd> run_jobs(JobSource& source, size_t items, const JobOptions& options,
                          int& start_failure);
 

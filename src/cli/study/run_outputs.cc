@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -64,6 +66,14 @@ Result<bool> files_equal(const std::string& a, const std::string& b) {
   ::close(first);
   ::close(second);
   return equal;
+}
+
+bool reader_is_gone(int descriptor) {
+  struct stat status{};
+  if (::fstat(descriptor, &status) != 0) return false;
+  if (!S_ISFIFO(status.st_mode) && !S_ISSOCK(status.st_mode)) return false;
+  pollfd output = {.fd = descriptor, .events = 0, .revents = 0};
+  return ::poll(&output, 1, 0) == 1 && (output.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 void pass_through(const std::string& path, int to) {

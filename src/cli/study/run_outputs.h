@@ -29,6 +29,9 @@ class TemporaryFolder {
 // Whether two files have the same bytes. Errors: io, if one cannot be opened.
 Result<bool> files_equal(const std::string& a, const std::string& b);
 
+// Whether this is a pipe or socket that nobody reads any more.
+bool reader_is_gone(int descriptor);
+
 // Copies a file to a descriptor; stops if the reader has closed it.
 void pass_through(const std::string& path, int to);
 

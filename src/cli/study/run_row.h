@@ -17,6 +17,8 @@ namespace telltale::cli {
 // run.
 
 inline constexpr std::string_view kTimeoutRule = "timeout";
+// The run had output that nobody reads any more, which ends programs.
+inline constexpr std::string_view kPipeRule = "pipe";
 
 std::string utc_now();  // "2026-11-22T22:44:17Z"
 // Sets status, signal, seconds, and label and rule by signal, status and timeout.

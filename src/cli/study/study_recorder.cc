@@ -81,8 +81,7 @@ class StudyRecorder : public JobSource {
       case Step::reference:
         note_program(item, *before);
         state.step = Step::label;
-        if (!reference_program_.empty() && state.run.rule != kTimeoutRule)
-          return make_reference(item);
+        if (!reference_program_.empty() && !is_labelled(state.run)) return make_reference(item);
         return after_reference(item, nullptr);
       case Step::label:
         return after_reference(item, before);
@@ -90,6 +89,12 @@ class StudyRecorder : public JobSource {
         return after_label(item, *before);
     }
     return std::nullopt;
+  }
+
+  // One run is done, whoever reads its output.
+  bool goes_on() override {
+    return options_.times == 1 ||
+           (!reader_is_gone(STDOUT_FILENO) && !reader_is_gone(STDERR_FILENO));
   }
 
   [[nodiscard]] const JobOutcome& last_outcome() const { return last_outcome_; }
@@ -101,6 +106,17 @@ class StudyRecorder : public JobSource {
     Step step = Step::program;
     StudyRun run;
   };
+
+  // By a rule that --reference and --label do not replace.
+  static bool is_labelled(const StudyRun& run) {
+    return run.rule == kTimeoutRule || run.rule == kPipeRule;
+  }
+
+  // Whether the program has an output of ours that nobody reads any more.
+  [[nodiscard]] bool writes_for_nobody() const {
+    return (!keeps_output_ && reader_is_gone(STDOUT_FILENO)) ||
+           (options_.parallel == 1 && reader_is_gone(STDERR_FILENO));
+  }
 
   [[nodiscard]] std::string report_of(const StudyRun& run) const {
     return study_report_path(study_.path(), run.number);
@@ -146,6 +162,11 @@ class StudyRecorder : public JobSource {
     StudyRun& run = states_[item].run;
     last_outcome_ = outcome;
     note_ending(run, outcome);
+    // The program may have ended for that, and need not be at fault.
+    if (run.label == RunLabel::failed && !outcome.timed_out && writes_for_nobody()) {
+      run.rule = kPipeRule;
+      run.label = RunLabel::skipped;
+    }
     if (keeps_output_) pass_through(outputs_.file(item, "output"), STDOUT_FILENO);
     if (options_.parallel > 1) pass_through(outputs_.file(item, "errors"), STDERR_FILENO);
   }
@@ -169,7 +190,7 @@ class StudyRecorder : public JobSource {
   // `outcome` of the reference program; null: none.
   Result<void> compare(size_t item, const JobOutcome* outcome) {
     StudyRun& run = states_[item].run;
-    if (options_.reference.empty() || run.rule == kTimeoutRule) return {};
+    if (options_.reference.empty() || is_labelled(run)) return {};
     std::string expected = outputs_.file(item, "reference");
     if (outcome == nullptr) {
       expected = with_number(options_.reference, run.number);
@@ -190,7 +211,7 @@ class StudyRecorder : public JobSource {
   Result<std::optional<Job>> after_reference(size_t item, const JobOutcome* outcome) {
     State& state = states_[item];
     if (auto compared = compare(item, outcome); !compared) return std::unexpected(compared.error());
-    if (options_.label_command.empty() || state.run.rule == kTimeoutRule) return store(item);
+    if (options_.label_command.empty() || is_labelled(state.run)) return store(item);
     state.step = Step::store;
     Job job;
     job.words = {"sh", "-c", options_.label_command};
@@ -335,12 +356,19 @@ int record_study(StudyOptions options) {
   recorder.progress().finish();
   if (collected) collected->send();
   if (!end) return report_failure(end.error(), start_failure);
+  if (*end == JobsEnd::stopped) {
+    print_message(
+        "telltale: stopped before all {} runs were done, because nobody reads {} any "
+        "more; let programs print elsewhere, such as >/dev/null\n",
+        options.times, reader_is_gone(STDOUT_FILENO) ? "standard output" : "standard error");
+  }
   if (!options.quiet && !options.folder.empty()) {
     print_message("telltale: {}: {} run{}: {}\n", visible(options.folder),
                   recorder.progress().done(), recorder.progress().done() == 1 ? "" : "s",
                   recorder.progress().summary());
   }
   if (*end == JobsEnd::interrupted) return kInterrupted;
+  if (*end == JobsEnd::stopped) return kBrokenPipe;
   if (options.times > 1) return kDone;
   ChildOutcome outcome;
   outcome.wait_status = recorder.last_outcome().wait_status;

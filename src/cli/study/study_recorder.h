@@ -33,7 +33,7 @@ struct StudyOptions {
 
 // Runs the command this often, adds the runs to the study, and sends reports of them, after the
 // last one, from a process that nobody waits for. Returns an exit status: for one run the
-// program's; for several kDone, or 130 if a signal ended the work.
+// program's; for several kDone, 130 if a signal ended the work, or 141 if nobody reads our output.
 int record_study(StudyOptions options);
 
 }  // namespace telltale::cli

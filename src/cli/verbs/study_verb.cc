@@ -17,6 +17,7 @@
 #include "cli/record/child_process.h"
 #include "cli/study/fuzz_study.h"
 #include "cli/study/label_command.h"
+#include "cli/study/run_row.h"
 #include "cli/study/study_folder.h"
 #include "cli/verbs/verbs.h"
 #include "import/study_stacks.h"
@@ -182,7 +183,7 @@ int merge(const StudyVerbOptions& options) {
 
 // The label by signal and exit status alone, as at recording time.
 void label_by_outcome(StudyRun& run) {
-  if (run.rule == "timeout") return;
+  if (run.rule == kTimeoutRule || run.rule == kPipeRule) return;
   run.rule = run.status ? "status" : "signal";
   run.label = run.status == 0 ? RunLabel::passed : RunLabel::failed;
 }
