@@ -293,6 +293,17 @@ class RunTest(unittest.TestCase):
         self.assertEqual(info(run.file)["version"], "1")
         self.assertEqual(calls(run.file), expected_calls(10))
 
+    def test_options_of_clangs_runtime_do_not_prevent_recording(self):
+        """Its runtime would patch all functions before the recorder is loaded."""
+        for options, said in (("patch_premain=true", True), ("patch_premain=false,patch_premain=1 xray_mode=xray-basic", True),
+                              ("patch_premain=true patch_premain=false", False), ("verbosity=0", False)):
+            with self.subTest(options):
+                run = Recorded(self.program, 10, environment={"XRAY_OPTIONS": options})
+                self.assertEqual("patch_premain of XRAY_OPTIONS was switched off" in run.done.stderr, said)
+                self.assertEqual(calls(run.file), expected_calls(10))
+        quiet = Recorded(self.program, 10, options=["--quiet"], environment={"XRAY_OPTIONS": "patch_premain=true"})
+        self.assertEqual(quiet.done.stderr, "")
+
     def test_a_forked_child_has_a_recording_of_its_own(self):
         run = Recorded(self.program, 10, "fork")
         self.assertEqual(len(run.files), 2, run.done.stderr)

@@ -364,6 +364,20 @@ std::pair<std::string, std::string> asan_setting() {
   return {"ASAN_OPTIONS", others == nullptr || *others == '\0' ? ours : ours + ":" + others};
 }
 
+// Clang's XRay runtime patches functions before any library's constructor runs, if this variable
+// says so, and one function cannot call two recorders. Empty: it does not. Of several values of one
+// flag, the runtime takes the last.
+std::string xray_options_without_patching() {
+  const char* const variable = std::getenv("XRAY_OPTIONS");
+  const std::string options = variable == nullptr ? "" : variable;
+  constexpr std::string_view kFlag = "patch_premain=";
+  const size_t at = options.rfind(kFlag);
+  if (at == std::string::npos) return {};
+  const std::string value = options.substr(at + kFlag.size(), 1);
+  const bool is_on = value != "0" && value != "n" && value != "f";  // no, false
+  return is_on ? options + ":patch_premain=false" : "";
+}
+
 // The recorder's settings are separated by commas, so a pattern cannot contain one. Replaces commas
 // outside of sets by `?`, which matches any character.
 std::string without_commas(std::string glob) {
@@ -434,6 +448,12 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
     if (!preload) return std::unexpected(preload.error());
     plan.environment.push_back(*std::move(preload));
     plan.environment.push_back(asan_setting());
+    if (std::string xray_options = xray_options_without_patching(); !xray_options.empty()) {
+      plan.environment.emplace_back("XRAY_OPTIONS", std::move(xray_options));
+      plan.remark =
+          "patch_premain of XRAY_OPTIONS was switched off: a function cannot call clang's recorder "
+          "and telltale's";
+    }
   }
   return plan;
 }

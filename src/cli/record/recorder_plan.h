@@ -48,6 +48,7 @@ struct RecorderPlan {
   std::string name;                   // without a suffix: it and NAME.PID.N are recordings, too
   std::set<std::string> before;       // names of recordings that existed before
   std::string why_nothing;  // why there may be no recording, judging by the program's file
+  std::string remark;       // what else the environment changes, for people; empty: nothing
 };
 
 // Errors: usage, for options that exclude each other or do not apply to this recorder; io, if the

@@ -63,6 +63,7 @@ uint64_t bytes_available(const std::string& folder) {
 
 // Names the recordings, or says why there are none.
 void report_files(const LeftFiles& left, const RecorderPlan& plan) {
+  if (!plan.remark.empty()) say(plan.remark);
   // One more is named instead of a line that says that there is one more.
   constexpr size_t kMostNamed = 10;
   const size_t named = left.files.size() <= kMostNamed + 1 ? left.files.size() : kMostNamed;
