@@ -371,7 +371,8 @@ void add_run_verb(Command app, int& status) {
   verb.footer(
       "Exit status: the program's; if a signal ends it, telltale ends by the same\n"
       "signal. 126 and 127: it could not be run, or does not exist. 2 and 3: nothing\n"
-      "was run.\n");
+      "was run. With --times: 0; 130: a signal ended the work; 141: it stopped because\n"
+      "nobody reads its output any more.\n");
   verb.callback([options, &status] { status = run(*options); });
 }
 

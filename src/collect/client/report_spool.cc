@@ -95,10 +95,11 @@ std::vector<ReportSpool::Entry> list(const std::string& folder, std::string_view
 // Removes a number and this character after it.
 std::optional<uint64_t> take_number(std::string_view& text, char after) {
   uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [rest, error] = std::from_chars(begin, end, number);
   if (error != std::errc() || rest == end || *rest != after) return std::nullopt;
-  text.remove_prefix(static_cast<size_t>(rest + 1 - text.data()));
+  text.remove_prefix(static_cast<size_t>(rest + 1 - begin));
   return number;
 }
 
