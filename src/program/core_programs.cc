@@ -4,12 +4,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "base/system_library.h"
 #include "bytes/input_file.h"
 #include "program/elf_image.h"
 #include "program/load_biases.h"
@@ -94,15 +98,49 @@ std::vector<MappedFile> mapped_files(const CoreFile& core) {
   return files;
 }
 
-// Where the file was loaded. Empty: it is no program of the core file's machine.
-std::vector<uint64_t> biases_of(const CoreFile& core, const MappedFile& mapped,
-                                const std::string& path) {
+// Whether the segments of a file are where the mapped file's are. Minidumps do not tell.
+enum class Fit : uint8_t { no, unknown, yes };
+
+// How a file was loaded, if it is the mapped one.
+struct Loaded {
+  std::vector<uint64_t> biases;      // empty: it is no program of the core file's machine
+  bool is_of_other_machine = false;  // a program, but of another machine
+  Fit fit = Fit::no;
+};
+
+Loaded load(const CoreFile& core, const MappedFile& mapped, const std::string& path) {
+  Loaded loaded;
   const Result<InputFile> input = InputFile::open(path);
-  if (!input) return {};
+  if (!input) return loaded;
   const auto elf = read_elf_segments(input->bytes(), path);
-  if (!elf || elf->machine != core.machine()) return {};
-  return load_biases(*elf, mapped.mappings, core);
+  if (!elf) return loaded;
+  loaded.is_of_other_machine = elf->machine != core.machine();
+  if (loaded.is_of_other_machine) return loaded;
+  loaded.biases = load_biases(*elf, mapped.mappings, core);
+  const auto is_whole = [](const CoreMapping& mapping) { return mapping.file_offset == 0; };
+  const auto fits = [&](uint64_t bias) { return are_segments_mapped(*elf, bias, mapped.mappings); };
+  if (std::ranges::all_of(mapped.mappings, is_whole)) {
+    loaded.fit = Fit::unknown;
+  } else if (std::ranges::any_of(loaded.biases, fits)) {
+    loaded.fit = Fit::yes;
+  }
+  return loaded;
 }
+
+// Whether the file was written after the core file. False if that is not known.
+bool is_newer(const std::string& path, const std::string& core_name) {
+  std::error_code no_program;
+  std::error_code no_core;
+  const auto program = std::filesystem::last_write_time(path, no_program);
+  const auto core = std::filesystem::last_write_time(core_name, no_core);
+  return !no_program && !no_core && program > core;
+}
+
+// The file that is read for a mapped one.
+struct Choice {
+  std::string path;     // empty: none
+  std::string why_not;  // for the file at the recorded path
+};
 
 class Search {
  public:
@@ -110,6 +148,7 @@ class Search {
       : core_(core), core_name_(core_name), problems_(problems) {}
 
   Result<CorePrograms> run(const GivenPrograms& programs) {
+    is_cut_ = programs.core_is_cut || core_.lacks_notes();
     for (const std::string& path : programs.paths) {
       Result<GivenFile> given = read_given(path);
       if (!given) return std::unexpected(given.error());
@@ -117,6 +156,7 @@ class Search {
     }
     const std::vector<MappedFile> mapped = mapped_files(core_);
     for (const MappedFile& file : mapped) add(file);
+    tell_unverified();
     for (const GivenFile& given : given_) {
       if (!given.used && !programs.may_be_unused) return unused(given, mapped);
     }
@@ -125,32 +165,112 @@ class Search {
 
  private:
   void add(const MappedFile& mapped) {
-    std::string path;
+    Choice choice = choose_given(mapped);
+    if (choice.path.empty()) choice = choose_recorded(mapped);
+    add_debug_files(mapped, choice.path);
+    Loaded loaded;
+    if (!choice.path.empty()) loaded = load(core_, mapped, choice.path);
+    for (const uint64_t bias : loaded.biases) add_program({mapped.path(), choice.path, bias});
+    if (!loaded.biases.empty()) {
+      if (mapped.build_id.empty()) unverified_.emplace_back(choice.path, loaded.fit);
+      return;
+    }
+    if (loaded.is_of_other_machine)
+      choice.why_not = choice.path + (core_.machine() == EM_NONE
+                                          ? " cannot be used: the file with the stacks names no "
+                                            "processor that telltale knows"
+                                          : " cannot be used: it is a program of another machine");
+    if (choice.why_not.empty() && (!mapped.build_id.empty() || mapped.is_main))
+      choice.why_not = why_missing(mapped, {});
+    if (choice.why_not.empty()) return;
+    problems_.add(
+        {Problem::Kind::oddity, 0, core_name_, "mapped file", std::move(choice.why_not), 0});
+  }
+
+  // Without a build-id in the core file, its name tells that a file is the mapped one; for the
+  // program that was started, it suffices that its segments are where they were mapped.
+  Choice choose_given(const MappedFile& mapped) {
+    Choice choice;
+    Fit fit = Fit::no;  // of the chosen one
     for (GivenFile& given : given_) {
-      if (!is_of(given, mapped)) continue;
-      given.used = true;
-      if (given.is_debug_file) {
-        found_.debug_files.push_back(given.path);
+      if (given.is_debug_file) continue;
+      if (!mapped.build_id.empty()) {
+        if (!same_build_id(given.build_id, mapped.build_id)) continue;
+        choice.path = given.path;
       } else {
-        path = given.path;
+        const bool has_name = name_of(given.path) == name_of(mapped.path());
+        if (!has_name && !mapped.is_main) continue;
+        const Fit this_fit = load(core_, mapped, given.path).fit;
+        if (!has_name && this_fit != Fit::yes) continue;
+        if (choice.path.empty() || this_fit > fit) {
+          choice.path = given.path;
+          fit = this_fit;
+        }
       }
+      given.used = true;
     }
-    std::string other_id;
-    if (path.empty() && may_open_recorded_path(mapped.path())) {
-      const Result<std::string> id = read_build_id(mapped.path());
-      if (id && (mapped.build_id.empty() || same_build_id(*id, mapped.build_id)))
-        path = mapped.path();
-      else if (id)
-        other_id = *id;
+    return choice;
+  }
+
+  [[nodiscard]] Choice choose_recorded(const MappedFile& mapped) const {
+    const std::string& path = mapped.path();
+    if (!may_open_recorded_path(path)) return {};
+    const Result<std::string> id = read_build_id(path);
+    if (!id) return {};
+    if (!mapped.build_id.empty()) {
+      if (same_build_id(*id, mapped.build_id)) return {.path = path, .why_not = {}};
+      return {.path = {}, .why_not = why_missing(mapped, *id)};
     }
-    const std::vector<uint64_t> biases =
-        path.empty() ? std::vector<uint64_t>() : biases_of(core_, mapped, path);
-    for (const uint64_t bias : biases) add_program({mapped.path(), path, bias});
-    if (!biases.empty()) return;
-    if (!mapped.build_id.empty() || mapped.is_main) {
-      problems_.add(
-          {Problem::Kind::oddity, 0, core_name_, "mapped file", why_missing(mapped, other_id), 0});
+    const Loaded loaded = load(core_, mapped, path);
+    if (loaded.biases.empty()) return {.path = path, .why_not = {}};
+    if (loaded.fit == Fit::no)
+      return {.path = {},
+              .why_not = path +
+                         " is another build than that of the core file: its segments have other "
+                         "places; use --program"};
+    if (is_newer(path, core_name_))
+      return {.path = {},
+              .why_not = path +
+                         " is newer than the core file, which does not have its build-id; if it is "
+                         "the program that ran, give it with --program"};
+    return {.path = path, .why_not = {}};
+  }
+
+  // Those of a mapped file, for which the file at `path` is read.
+  void add_debug_files(const MappedFile& mapped, const std::string& path) {
+    for (GivenFile& given : given_) {
+      if (!given.is_debug_file || given.build_id.empty()) continue;
+      const bool is_of_mapped =
+          mapped.build_id.empty()
+              ? !path.empty() && read_build_id(path).value_or("") == given.build_id
+              : same_build_id(given.build_id, mapped.build_id);
+      if (!is_of_mapped) continue;
+      given.used = true;
+      found_.debug_files.push_back(given.path);
     }
+  }
+
+  // Files of which only name and place say that they are the ones that ran. Libraries of the system
+  // share one message.
+  void tell_unverified() {
+    std::string of_system;
+    for (const auto& [path, fit] : unverified_) {
+      if (is_system_library(path)) {
+        of_system += (of_system.empty() ? "" : ", ") + path;
+        continue;
+      }
+      std::string doubt;
+      if (fit == Fit::no) doubt = " (whose segments have other places than those that were mapped)";
+      if (fit != Fit::no && is_newer(path, core_name_))
+        doubt = " (which is newer than the core file)";
+      tell_unverified(path + doubt, "answers are right only if it is the file that ran");
+    }
+    if (!of_system.empty())
+      tell_unverified(of_system, "stacks are right only if these are the libraries that ran");
+  }
+  void tell_unverified(const std::string& files, std::string_view condition) {
+    problems_.add({Problem::Kind::loss, 0, core_name_, "build-id",
+                   fmt::format("the core file does not have that of {}: {}", files, condition), 0});
   }
 
   // Two names of a file may be recorded for one place, for example in a damaged core file.
@@ -172,30 +292,26 @@ class Search {
         mapped.path(), other_id, id);
   }
 
-  static bool is_of(const GivenFile& given, const MappedFile& mapped) {
-    if (!mapped.build_id.empty() || given.is_debug_file)
-      return same_build_id(given.build_id, mapped.build_id);
-    return name_of(given.path) == name_of(mapped.path());
-  }
-
   [[nodiscard]] std::unexpected<Error> unused(const GivenFile& given,
                                               const std::vector<MappedFile>& mapped) const {
     std::string detail = fmt::format("is not a program of {}: its build-id is {}", core_name_,
                                      given.build_id.empty() ? "missing" : given.build_id);
-    if (mapped.empty() && core_.lacks_notes()) {
+    const auto main = std::ranges::find_if(mapped, &MappedFile::is_main);
+    if (main == mapped.end() && is_cut_) {
       return std::unexpected(
           Error{Error::Cause::bad_field,
                 core_name_,
                 {},
-                "the core file is cut before, or inside, the notes that name its programs, so that "
-                "nothing says whether " +
+                "the file is cut before, or inside, what names its programs, so that nothing says "
+                "whether " +
                     given.path + " is one of them",
                 {}});
     }
-    const auto main = std::ranges::find_if(mapped, &MappedFile::is_main);
     if (main != mapped.end()) {
       detail += fmt::format("; the core file is of {} with build-id {}", main->path(),
                             main->build_id.empty() ? "unknown" : main->build_id);
+      if (main->build_id.empty() && !given.is_debug_file)
+        detail += ", whose segments have other places";
     } else {
       detail += "; the core file names no program";
     }
@@ -205,7 +321,9 @@ class Search {
   const CoreFile& core_;
   const std::string& core_name_;
   ProblemLog& problems_;
+  bool is_cut_ = false;
   std::vector<GivenFile> given_;
+  std::vector<std::pair<std::string, Fit>> unverified_;  // paths
   CorePrograms found_;
 };
 

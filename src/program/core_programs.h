@@ -26,11 +26,14 @@ struct CorePrograms {
 struct GivenPrograms {
   std::vector<std::string> paths;
   bool may_be_unused = false;  // some are of other core files
+  bool core_is_cut = false;    // before, or inside, what names its programs
 };
 
 // Finds the files of what the process had mapped: a given file with the build-id of the mapped one,
 // otherwise the file at its path, if it has that build-id. If the core file does not have a
-// build-id, the file's name decides. Adds what is not found to `problems` as an oddity. Errors: a
+// build-id, names and the places of segments decide; the file at the recorded path is not used if
+// it is newer than the core file; that nothing proves the choice goes to `problems` as a loss. Adds
+// what is not found to `problems` as an oddity. Errors: a
 // given file that was not mapped (bad_field; none if it may be unused) or cannot be read.
 Result<CorePrograms> find_core_programs(const CoreFile& core, const std::string& core_name,
                                         const GivenPrograms& given, ProblemLog& problems);

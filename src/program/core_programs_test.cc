@@ -25,6 +25,8 @@ std::string said_of(const std::string& bytes, size_t size) {
   return found ? "" : to_string(found.error());
 }
 
+std::string said_of(const std::string& bytes) { return said_of(bytes, bytes.size()); }
+
 TEST(CorePrograms, ACoreFileThatIsCutBeforeItsNotesCannotSayWhatItIsOf) {
   const std::string bytes =
       CoreBuilder()
@@ -38,12 +40,49 @@ TEST(CorePrograms, ACoreFileThatIsCutBeforeItsNotesCannotSayWhatItIsOf) {
   ASSERT_NE(notes, std::string::npos);
   for (const size_t size : {notes - 12, notes, notes + 30}) {
     const std::string said = said_of(bytes, size);
-    EXPECT_THAT(said, HasSubstr("core: the core file is cut before, or inside, the notes that name "
-                                "its programs, so that nothing says whether /proc/self/exe is one "
-                                "of them"));
+    EXPECT_THAT(said, HasSubstr("core: the file is cut before, or inside, what names its programs, "
+                                "so that nothing says whether /proc/self/exe is one of them"));
     EXPECT_THAT(said, Not(HasSubstr("is not a program of")));
   }
   EXPECT_EQ(said_of(bytes, bytes.size() - 1), whole) << "the notes are there";
+}
+
+TEST(CorePrograms, WithoutBuildIdAProgramNeedsItsNameOrItsPlaces) {
+  // The file is mapped as a whole, as minidumps tell it.
+  const auto said = [](const std::string& path) {
+    return said_of(CoreBuilder()
+                       .program_headers(0x555000000040)
+                       .mappings({{0x555000000000, 0x555000002000, 0, path}})
+                       .build());
+  };
+  EXPECT_THAT(said("/nowhere/parser"), HasSubstr("is not a program of core"));
+  EXPECT_EQ(said("/nowhere/exe"), "");
+  // One of its segments is elsewhere.
+  EXPECT_THAT(said_of(CoreBuilder()
+                          .program_headers(0x555000000040)
+                          .mappings({{0x555000000000, 0x555000001000, 0, "/nowhere/parser"},
+                                     {0x555000001000, 0x555000002000, 7, "/nowhere/parser"}})
+                          .build()),
+              HasSubstr("/nowhere/parser with build-id unknown, whose segments have other places"));
+}
+
+TEST(CorePrograms, WhatCannotBeVerifiedIsALoss) {
+  const std::string bytes = CoreBuilder()
+                                .program_headers(0x555000000040)
+                                .mappings({{0x555000000000, 0x555000002000, 0, "/nowhere/exe"}})
+                                .build();
+  ProblemLog problems;
+  const Result<CoreFile> core = CoreFile::read(as_bytes(bytes), "core", problems);
+  ASSERT_TRUE(core);
+  const auto found = find_core_programs(*core, "core", {.paths = {"/proc/self/exe"}}, problems);
+  ASSERT_TRUE(found);
+  ASSERT_EQ(found->programs.size(), 1U);
+  EXPECT_EQ(found->programs[0].path, "/proc/self/exe");
+  ASSERT_EQ(problems.kept().size(), 1U);
+  EXPECT_EQ(problems.kept()[0].kind, Problem::Kind::loss);
+  EXPECT_EQ(problems.kept()[0].message,
+            "the core file does not have that of /proc/self/exe: answers are right only if it is "
+            "the file that ran");
 }
 
 }  // namespace

@@ -404,8 +404,10 @@ CoreStacks::~CoreStacks() = default;
 
 Result<CoreStacks> CoreStacks::open(const CoreFile& core, const std::string& core_name,
                                     const CoreStackOptions& options, ProblemLog& problems) {
-  const Result<CorePrograms> programs =
-      find_core_programs(core, core_name, {options.programs, options.other_programs}, problems);
+  const GivenPrograms given{.paths = options.programs,
+                            .may_be_unused = options.other_programs,
+                            .core_is_cut = options.core_is_cut};
+  const Result<CorePrograms> programs = find_core_programs(core, core_name, given, problems);
   if (!programs) return std::unexpected(programs.error());
   SymbolizerOptions debug_files = options.debug_files;
   debug_files.debug_files.insert(debug_files.debug_files.end(), programs->debug_files.begin(),

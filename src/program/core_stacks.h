@@ -74,6 +74,7 @@ struct CoreStackOptions {
   // of the core file.
   std::vector<std::string> programs;
   bool other_programs = false;  // some of these may belong to other core files
+  bool core_is_cut = false;     // before, or inside, what names its programs
   SymbolizerOptions debug_files;
   std::vector<std::string> variables;  // names of those that are read
   size_t most_frames = 10'000;         // of a thread

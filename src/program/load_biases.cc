@@ -17,12 +17,13 @@ bool is_code(const ElfSegment& segment) {
   return has_bytes_in_file(segment) && (segment.flags & PF_X) != 0;
 }
 
-// Whether the segment's first byte is mapped where the bias puts it.
-bool is_mapped(const ElfSegment& segment, uint64_t bias, std::span<const CoreMapping> mappings) {
-  const uint64_t address = segment.address + bias;
+// Whether the segment's byte number `byte` is mapped where the bias puts it.
+bool is_mapped(const ElfSegment& segment, uint64_t byte, uint64_t bias,
+               std::span<const CoreMapping> mappings) {
+  const uint64_t address = segment.address + byte + bias;
   return std::ranges::any_of(mappings, [&](const CoreMapping& mapping) {
     return address >= mapping.begin && address < mapping.end &&
-           mapping.file_offset + (address - mapping.begin) == segment.offset;
+           mapping.file_offset + (address - mapping.begin) == segment.offset + byte;
   });
 }
 
@@ -53,7 +54,7 @@ std::vector<uint64_t> load_biases(const ElfSegments& object, std::span<const Cor
   for (const uint64_t bias : candidates) {
     uint64_t bytes = 0;  // of segments that are mapped where this bias puts them
     for (const ElfSegment& segment : object.segments)
-      if (has_bytes_in_file(segment) && is_mapped(segment, bias, mappings))
+      if (has_bytes_in_file(segment) && is_mapped(segment, 0, bias, mappings))
         bytes += segment.file_size;
     if (bytes < most) continue;
     if (bytes > most) found.clear();
@@ -71,6 +72,15 @@ std::vector<uint64_t> load_biases(const ElfSegments& object, std::span<const Cor
   };
   if (std::ranges::any_of(found, runs)) std::erase_if(found, std::not_fn(runs));
   return found;
+}
+
+bool are_segments_mapped(const ElfSegments& object, uint64_t bias,
+                         std::span<const CoreMapping> mappings) {
+  return std::ranges::all_of(object.segments, [&](const ElfSegment& segment) {
+    return !has_bytes_in_file(segment) ||
+           (is_mapped(segment, 0, bias, mappings) &&
+            is_mapped(segment, segment.file_size - 1, bias, mappings));
+  });
 }
 
 }  // namespace telltale

@@ -17,4 +17,9 @@ namespace telltale {
 std::vector<uint64_t> load_biases(const ElfSegments& object, std::span<const CoreMapping> mappings,
                                   const CoreFile& core);
 
+// Whether the mappings have the beginning and the end of each segment where a loader puts them with
+// this bias: another build seldom has segments of the same sizes.
+bool are_segments_mapped(const ElfSegments& object, uint64_t bias,
+                         std::span<const CoreMapping> mappings);
+
 }  // namespace telltale

@@ -49,6 +49,18 @@ TEST(LoadBiases, AreThoseOfLoadedSegments) {
   EXPECT_EQ(load_biases(library(), twice, core), (Biases{0x7000'0000, 0x7100'0000}));
 }
 
+TEST(LoadBiases, SegmentsOfAnotherBuildAreNotAllMapped) {
+  const std::vector<CoreMapping> mappings = loaded_at(0x7000'0000);
+  EXPECT_TRUE(are_segments_mapped(library(), 0x7000'0000, mappings));
+  EXPECT_FALSE(are_segments_mapped(library(), 0x7000'1000, mappings));
+  ElfSegments other = library();
+  other.segments[1].file_size = 0x1001;  // it ends on the next page
+  EXPECT_FALSE(are_segments_mapped(other, 0x7000'0000, mappings));
+  other = library();
+  other.segments[2].offset += 0x1000;
+  EXPECT_FALSE(are_segments_mapped(other, 0x7000'0000, mappings));
+}
+
 TEST(LoadBiases, AreNotThoseOfMappingsForReading) {
   const CoreFile core = core_with({});
   // Adjacent to the library or not, before and after it.

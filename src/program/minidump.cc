@@ -80,6 +80,7 @@ class Reader {
                      fmt::format("version {:#x} is unknown", version & 0xffff),
                      4});
     }
+    reads_modules_ = true;
     read_directory(directory, count);
     // The machine decides how registers are read.
     for (const StreamType type :
@@ -105,6 +106,7 @@ class Reader {
 
   void damage(uint64_t offset, std::string record, std::string detail) {
     const bool cut = offset >= file_.size();
+    if (cut && reads_modules_) dump_.lacks_modules = true;
     problems_.add({cut ? Problem::Kind::torn_tail : Problem::Kind::corruption,
                    std::min<uint64_t>(offset, file_.size()), name_, std::move(record),
                    std::move(detail), 0});
@@ -143,6 +145,7 @@ class Reader {
 
   void read_stream(const MinidumpStream& stream) {
     const std::string record = minidump_stream_name(stream.type);
+    reads_modules_ = stream.type == kModuleList;
     Cursor in = at(stream.offset, stream.size, record);
     in.begin_record("stream");
     switch (stream.type) {
@@ -251,7 +254,15 @@ class Reader {
     in.take(52, "VersionInfo");
     const Location code_view = read_location(in, "CvRecord");
     if (code_view.size >= sizeof(uint32_t)) mapping.build_id = read_build_id(code_view);
-    if (mapping.path.starts_with('/')) dump_.parts.mappings.push_back(std::move(mapping));
+    if (is_file(mapping)) dump_.parts.mappings.push_back(std::move(mapping));
+  }
+
+  // LLDB writes the path that the program gave to dlopen(), which may be relative. The kernel's
+  // code has a name without a file.
+  static bool is_file(const CoreMapping& module) {
+    if (module.path.starts_with('/')) return true;
+    return !module.build_id.empty() && !module.path.empty() && !module.path.starts_with('[') &&
+           !module.path.starts_with("linux-");
   }
 
   std::string read_build_id(const Location& location) {
@@ -422,6 +433,7 @@ class Reader {
   const std::string& name_;
   ProblemLog& problems_;
   uint64_t name_bytes_left_ = file_.size();
+  bool reads_modules_ = false;  // what is missing may have named modules
   Minidump dump_;
 };
 

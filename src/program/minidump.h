@@ -24,6 +24,8 @@ struct MinidumpStream {
 struct Minidump {
   CoreParts parts;
   std::vector<MinidumpStream> streams;
+  // The file ends before, or inside, what names its modules.
+  bool lacks_modules = false;
 };
 
 // True for the signature "MDMP".

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bytes/as_bytes.h"
 #include "support/minidump_builder.h"
@@ -45,6 +46,7 @@ TEST(Minidump, HasProcessThreadsModulesAndMemory) {
   ASSERT_TRUE(dump) << to_string(dump.error());
   EXPECT_EQ(problems.count(), 0U);
   EXPECT_EQ(dump->streams.size(), 8U);
+  EXPECT_FALSE(dump->lacks_modules);
   const CoreParts& parts = dump->parts;
   EXPECT_EQ(parts.machine, EM_X86_64);
   EXPECT_EQ(parts.pid, 100);
@@ -88,6 +90,21 @@ TEST(Minidump, AGuidIsTheBeginningOfABuildId) {
   EXPECT_EQ(dump->parts.mappings[0].build_id, "0403020106050807090a0b0c0d0e0f10");
 }
 
+TEST(Minidump, AModuleWithARelativePathCountsIfItHasABuildId) {
+  const auto modules = [](const std::u16string& path, const std::string& code_view) {
+    ProblemLog problems;
+    const Result<Minidump> dump = read_dump(
+        MinidumpBuilder().system(kX86).module(0x1000, 0x1000, path, code_view).build(), problems);
+    return dump ? dump->parts.mappings : std::vector<CoreMapping>();
+  };
+  ASSERT_EQ(modules(u"./plugin.so", "LEpB\x12").size(), 1U);
+  EXPECT_EQ(modules(u"./plugin.so", "LEpB\x12")[0].path, "./plugin.so");
+  EXPECT_TRUE(modules(u"./plugin.so", "").empty());
+  EXPECT_TRUE(modules(u"", "LEpB\x12").empty());
+  EXPECT_TRUE(modules(u"[vdso]", "LEpB\x12").empty());
+  EXPECT_TRUE(modules(u"linux-gate.so", "LEpB\x12").empty());
+}
+
 TEST(Minidump, AlignedListsAreRead) {
   MinidumpBuilder builder;
   builder.system(kX86).threads({{7, 0x10, 0x1000, "abc"}}, /*padded=*/true);
@@ -122,6 +139,7 @@ TEST(Minidump, APrefixIsAnErrorOrAProblem) {
     // The directory is at the end.
     if (const auto dump = read_dump(whole.substr(0, size), problems)) {
       EXPECT_GT(problems.count(), 0U) << size;
+      EXPECT_TRUE(dump->lacks_modules) << size;
     }
   }
 }

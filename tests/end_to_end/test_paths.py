@@ -258,6 +258,50 @@ class Paths(SamplerCase):
         self.assertRegex(done.stderr, r"is not a program of .*core: its build-id is [0-9a-f]+; the core file is of .*/walk "
                                       r"with build-id [0-9a-f]+\n$")
 
+    def test_programs_that_a_core_file_without_build_ids_may_be_of(self):
+        program = self.walk(RELEASES[0], "-O0")
+        filter_file = pathlib.Path("/proc/self/coredump_filter")  # which children inherit
+        before = filter_file.read_text()
+        self.addCleanup(filter_file.write_text, "0x" + before)
+        expected = traced_frames(paths(crash(self.path("whole"), program, self.path("trace"), 3, 200)))
+        filter_file.write_text("0x1")  # no headers of mapped files, which have the build-ids
+        core = crash(self.path("core"), program, self.path("trace"), 3, 200)
+
+        def doubts(*words, verb="paths"):
+            done = run(TELLTALE, verb, core, *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return [line for line in done.stderr.splitlines() if " build-id at byte 0: the core file does not have that of " in line]
+
+        def numbers(frames):
+            return [(frame["function"], [path["number"] for path in frame["paths"]]) for frame in frames]
+        self.assertEqual(numbers(traced_frames(paths(core))), numbers(expected))
+        for verb in ("paths", "coverage"):
+            self.assertRegex("\n".join(doubts(verb=verb)), r"that of \S+/walk: answers are right only if it is the file that ran")
+        self.assertEqual(run(TELLTALE, "paths", core, "--strict").returncode, 4)
+        # A separate debug file is that of the program that is used.
+        debug = self.path("walk.debug")
+        run("objcopy", "--only-keep-debug", program, debug)
+        self.assertEqual(numbers(traced_frames(paths(core, "--program", debug))), numbers(expected))
+        # Another build is there now.
+        original = self.path("original")
+        os.rename(program, original)
+        self.walk(RELEASES[0], "-O2")
+        core_time = os.stat(core).st_mtime
+        os.utime(program, (core_time + 10, core_time + 10))
+        self.assertEqual(traced_frames(paths(core)), [])
+        self.assertRegex(run(TELLTALE, "paths", core).stderr, r"/walk is (newer than|another build than that of) the core file")
+        self.assertEqual(numbers(traced_frames(paths(core, "--program", original))), numbers(expected))
+        self.assertIn("original: answers are right only if", "\n".join(doubts("--program", original)))
+        # Its name says that it is the program; nothing else does.
+        self.assertRegex("\n".join(doubts("--program", program)), r"/walk \(which is newer than|/walk \(whose segments have other places")
+        self.assertEqual(run(TELLTALE, "paths", core, "--program", TELLTALE).returncode, 3)
+        # The same program, copied there again, has to be given.
+        shutil.copy(original, program)
+        os.utime(program, (core_time + 10, core_time + 10))
+        self.assertEqual(traced_frames(paths(core)), [])
+        self.assertIn("/walk is newer than the core file, which does not have its build-id", run(TELLTALE, "paths", core).stderr)
+        self.assertEqual(numbers(traced_frames(paths(core, "--program", program))), numbers(expected))
+
     def test_compressed_and_cut_core_files(self):
         core = pathlib.Path(crash(self.path("core"), self.walk(RELEASES[0], "-O0"), self.path("trace"), 3, 200))
         whole = paths(core)
@@ -285,7 +329,7 @@ class Paths(SamplerCase):
         cut.write_bytes(data[:600])
         done = run(TELLTALE, "paths", cut, "--program", TELLTALE)
         self.assertEqual(done.returncode, 3)
-        self.assertIn("cut: the core file is cut before, or inside, the notes that name its programs", done.stderr)
+        self.assertIn("cut: the file is cut before, or inside, what names its programs", done.stderr)
 
 
 if __name__ == "__main__":

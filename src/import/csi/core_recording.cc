@@ -35,6 +35,7 @@
 #include "model/recording_info.h"
 #include "program/core_stacks.h"
 #include "program/demangle.h"
+#include "program/joined_memory.h"
 #include "program/machine_blocks.h"
 #include "program/minidump.h"
 #include "program/program_code.h"
@@ -154,10 +155,15 @@ Result<std::unique_ptr<const Recording>> CoreRecording::open_minidump(std::vecto
   if (!dump) return std::unexpected(dump.error());
   RecordCounts counts;
   for (const MinidumpStream& stream : dump->streams) ++counts[minidump_stream_name(stream.type)];
-  CoreFile core = CoreFile::from_parts(std::move(dump->parts), file.bytes(), file.name());
-  return std::unique_ptr<const Recording>(new CoreRecording(formats::minidump, std::move(file),
-                                                            std::move(core), std::move(counts),
-                                                            options, std::move(problems)));
+  std::vector<std::byte> memory = join_memory(file.bytes(), dump->parts);
+  CoreFile core = CoreFile::from_parts(std::move(dump->parts),
+                                       memory.empty() ? file.bytes() : Bytes(memory), file.name());
+  std::unique_ptr<CoreRecording> recording(new CoreRecording(formats::minidump, std::move(file),
+                                                             std::move(core), std::move(counts),
+                                                             options, std::move(problems)));
+  recording->memory_ = std::move(memory);  // the same bytes
+  recording->is_cut_ = dump->lacks_modules;
+  return recording;
 }
 
 std::unique_ptr<const Recording> CoreRecording::of_process(ProcessSnapshot snapshot,
@@ -167,7 +173,7 @@ std::unique_ptr<const Recording> CoreRecording::of_process(ProcessSnapshot snaps
   std::unique_ptr<CoreRecording> recording(new CoreRecording(
       formats::core, InputFile::from_memory(name, memory),
       CoreFile::from_parts(std::move(snapshot.parts), memory, name), {}, options, ProblemLog()));
-  recording->process_memory_ = std::move(snapshot.memory);  // the same bytes
+  recording->memory_ = std::move(snapshot.memory);  // the same bytes
   return recording;
 }
 
@@ -215,6 +221,7 @@ Result<CoreStacks> CoreRecording::open_stacks(PathGraphs& graphs, ProblemLog& pr
   options.variables = path_variable_names();
   for (std::string& name : flag_variable_names()) options.variables.push_back(std::move(name));
   options.other_programs = options_.other_programs;
+  options.core_is_cut = is_cut_;
   for (const std::string& text : options_.programs) {
     const Result<ProgramObject> object = parse_program_object(text);
     if (!object) return std::unexpected(object.error());

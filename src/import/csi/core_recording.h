@@ -61,7 +61,10 @@ class CoreRecording final : public Recording, public StackPaths {
                                                 const std::map<std::string, ModulePaths>& modules,
                                                 ProblemLog& problems) const;
 
-  std::vector<std::byte> process_memory_;  // of of_process(): the bytes of file_
+  // What core_ refers to, if that is not file_: memory of a process, and of a minidump whose ranges
+  // were joined.
+  std::vector<std::byte> memory_;
+  bool is_cut_ = false;  // before, or inside, what names the programs
   InputFile file_;
   CoreFile core_;
   RecordCounts record_counts_;
