@@ -11,17 +11,21 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include "program/core_registers.h"
 
@@ -50,8 +54,22 @@ std::string read_all(const std::string& path) {
 
 std::string process_name(pid_t pid) { return fmt::format("process {}", pid); }
 
-// Threads that are stopped; they go on when this ends. The kernel lets them go on if telltale is
-// killed, too.
+// The state of a thread in /proc/PID/task/TID/stat (proc_pid_stat(5)), such as 'S'; 0: none.
+char thread_state(pid_t pid, pid_t tid) {
+  const std::string stat = read_all(proc(pid, fmt::format("task/{}/stat", tid)));
+  const size_t name_end = stat.rfind(") ");
+  return name_end == std::string::npos || name_end + 2 >= stat.size() ? '\0' : stat[name_end + 2];
+}
+
+// Also a thread that another one has not waited for yet; the first one of a process stays so until
+// all have ended.
+bool has_ended(pid_t pid, pid_t tid) {
+  const char state = thread_state(pid, tid);
+  return state == '\0' || state == 'Z' || state == 'X';
+}
+
+// Threads that are stopped; they go on when this ends. The kernel lets them go on when the thread
+// that made this ends, too, also those that had not stopped until then.
 class StoppedThreads {
  public:
   explicit StoppedThreads(pid_t pid) : pid_(pid) {}
@@ -61,23 +79,20 @@ class StoppedThreads {
 
   // Stops also threads that others start meanwhile.
   Result<void> stop_all() {
-    for (bool found = true; found;) {
-      found = false;
+    do {
       std::error_code failed;
       for (std::filesystem::directory_iterator task(proc(pid_, "task"), failed), end;
            !failed && task != end; task.increment(failed)) {
         const std::string name = task->path().filename();
         pid_t tid = 0;
         std::from_chars(name.data(), name.data() + name.size(), tid);
-        if (tid == 0 || stopped_.contains(tid)) continue;
-        const Result<bool> stopped = stop(tid);
-        if (!stopped) return std::unexpected(stopped.error());
-        found = found || *stopped;
+        if (tid == 0 || stopped_.contains(tid) || left_out_.contains(tid)) continue;
+        if (const Result<void> done = interrupt(tid); !done) return done;
       }
       if (failed) return io_error(process_name(pid_), "cannot be read", failed.value());
-    }
-    if (stopped_.empty()) return io_error(process_name(pid_), "cannot be stopped", ESRCH);
-    return {};
+    } while (wait_for_stops());
+    if (!stopped_.empty() || !left_out_.empty()) return {};
+    return std::unexpected(Error{Error::Cause::io, process_name(pid_), {}, "it has ended", {}});
   }
 
   void release() {
@@ -85,22 +100,60 @@ class StoppedThreads {
     stopped_.clear();
   }
 
-  // In the order of their numbers: the first thread of the process is the first.
+  // In the order of their numbers.
   [[nodiscard]] const std::set<pid_t>& threads() const { return stopped_; }
+  // That do not stop, such as one that waits for its child in vfork().
+  [[nodiscard]] const std::set<pid_t>& left_out() const { return left_out_; }
+  // One that has the process's memory: the first one may have ended.
+  [[nodiscard]] pid_t memory_owner() const {
+    if (stopped_.contains(pid_) || left_out_.contains(pid_) || stopped_.empty()) return pid_;
+    return *stopped_.begin();
+  }
 
  private:
-  // False for a thread that ended meanwhile.
-  Result<bool> stop(pid_t tid) {
+  // All others are stopped while one is waited for.
+  static constexpr std::chrono::milliseconds kBlockedWait{30};
+  static constexpr std::chrono::milliseconds kRunnableWait{200};  // of a busy machine
+  static constexpr std::chrono::microseconds kPoll{50};
+
+  // Nothing for a thread that ended meanwhile.
+  Result<void> interrupt(pid_t tid) {
     if (ptrace(PTRACE_SEIZE, tid, nullptr, nullptr) != 0) {
-      if (errno == ESRCH && tid != pid_) return false;
-      return io_error(process_name(pid_), "cannot be stopped", errno);
+      const int error = errno;
+      if (has_ended(pid_, tid)) return {};  // EPERM, too
+      return io_error(process_name(pid_), "cannot be stopped", error);
     }
-    if (ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) != 0) return false;
+    if (ptrace(PTRACE_INTERRUPT, tid, nullptr, nullptr) == 0) interrupted_.push_back(tid);
+    return {};
+  }
+
+  // False if there was none to wait for.
+  bool wait_for_stops() {
+    if (interrupted_.empty()) return false;
+    auto last_stop = std::chrono::steady_clock::now();
+    while (!interrupted_.empty()) {
+      const bool is_next =
+          std::erase_if(interrupted_, [this](pid_t tid) { return stops_or_ends(tid); }) != 0;
+      const auto now = std::chrono::steady_clock::now();
+      if (is_next) last_stop = now;
+      const auto is_runnable = [this](pid_t tid) { return thread_state(pid_, tid) == 'R'; };
+      if (now - last_stop > kRunnableWait ||
+          (now - last_stop > kBlockedWait && std::ranges::none_of(interrupted_, is_runnable))) {
+        for (const pid_t tid : interrupted_)
+          if (!has_ended(pid_, tid)) left_out_.insert(tid);
+        interrupted_.clear();
+      } else if (!is_next) {
+        std::this_thread::sleep_for(kPoll);
+      }
+    }
+    return true;
+  }
+
+  bool stops_or_ends(pid_t tid) {
     int status = 0;
-    while (waitpid(tid, &status, __WALL) < 0) {
-      if (errno != EINTR) return false;
-    }
-    if (!WIFSTOPPED(status)) return false;
+    const pid_t waited = waitpid(tid, &status, __WALL | WNOHANG);
+    if (waited == 0 || (waited < 0 && errno == EINTR)) return false;
+    if (waited < 0 || !WIFSTOPPED(status)) return true;
     stopped_.insert(tid);
     // A signal that arrived first is delivered when the thread goes on.
     if ((status >> 16) == 0) signals_.emplace_back(tid, WSTOPSIG(status));
@@ -113,7 +166,9 @@ class StoppedThreads {
   }
 
   pid_t pid_;
+  std::vector<pid_t> interrupted_;  // that have not stopped yet
   std::set<pid_t> stopped_;
+  std::set<pid_t> left_out_;
   std::vector<std::pair<pid_t, int>> signals_;
 };
 
@@ -215,40 +270,55 @@ void copy_stacks(pid_t pid, const std::vector<MemoryRange>& ranges, ProcessSnaps
   }
 }
 
-}  // namespace
+// Headers of mapped files.
+void copy_headers(pid_t owner, ProcessSnapshot& snapshot) {
+  for (const CoreMapping& mapping : std::vector(snapshot.parts.mappings)) {
+    if (mapping.file_offset == 0)
+      copy_memory(owner, mapping.begin, std::min(mapping.end, mapping.begin + kHeaderBytes),
+                  snapshot);
+  }
+}
 
-Result<ProcessSnapshot> take_process_snapshot(pid_t pid) {
+Result<ProcessSnapshot> stop_and_copy(pid_t pid) {
   ProcessSnapshot snapshot;
   CoreParts& parts = snapshot.parts;
   parts.machine = kCoreMachine;
   parts.pid = pid;
-  parts.command = command_line(pid);
-  parts.program_headers_address = program_headers_address(pid);
   std::vector<MemoryRange> ranges;
-  {
-    const auto begin = std::chrono::steady_clock::now();
-    StoppedThreads threads(pid);
-    if (const Result<void> done = threads.stop_all(); !done) return std::unexpected(done.error());
-    for (const pid_t tid : threads.threads()) {
-      Result<CoreThread> thread = read_thread(pid, tid);
-      if (!thread) return std::unexpected(thread.error());
-      parts.threads.push_back(*std::move(thread));
-    }
-    // The first thread of the process is the first, whatever its number.
-    std::ranges::stable_partition(parts.threads,
-                                  [&](const CoreThread& each) { return each.tid == pid; });
-    read_maps(pid, parts, ranges);
-    copy_stacks(pid, ranges, snapshot);
-    threads.release();
-    snapshot.stopped = std::chrono::steady_clock::now() - begin;
+  const auto begin = std::chrono::steady_clock::now();
+  StoppedThreads threads(pid);
+  if (const Result<void> done = threads.stop_all(); !done) return std::unexpected(done.error());
+  for (const pid_t tid : threads.threads()) {
+    Result<CoreThread> thread = read_thread(pid, tid);
+    if (!thread) return std::unexpected(thread.error());
+    parts.threads.push_back(*std::move(thread));
   }
-  // Headers of mapped files do not change: they are read while the process runs.
-  for (const CoreMapping& mapping : std::vector(parts.mappings)) {
-    if (mapping.file_offset == 0)
-      copy_memory(pid, mapping.begin, std::min(mapping.end, mapping.begin + kHeaderBytes),
-                  snapshot);
+  for (const pid_t tid : threads.left_out()) {
+    parts.threads.push_back({.tid = tid, .registers = {}, .pc = 0});
+    snapshot.left_out.insert(tid);
   }
+  // The first thread of the process is the first, whatever its number.
+  std::ranges::stable_partition(parts.threads,
+                                [&](const CoreThread& each) { return each.tid == pid; });
+  const pid_t owner = threads.memory_owner();
+  read_maps(owner, parts, ranges);
+  copy_stacks(owner, ranges, snapshot);
+  parts.command = command_line(owner);
+  parts.program_headers_address = program_headers_address(owner);
+  // Headers do not change: they are read while the process runs, unless the thread that is read
+  // through may end.
+  if (owner != pid) copy_headers(owner, snapshot);
+  threads.release();
+  snapshot.stopped = std::chrono::steady_clock::now() - begin;
+  if (owner == pid) copy_headers(owner, snapshot);
   return snapshot;
+}
+
+}  // namespace
+
+Result<ProcessSnapshot> take_process_snapshot(pid_t pid) {
+  // When this thread ends, the kernel forgets that threads which did not stop were to stop.
+  return std::async(std::launch::async, stop_and_copy, pid).get();
 }
 
 }  // namespace telltale

@@ -128,6 +128,53 @@ class PathSources(SamplerCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("cannot be stopped: Operation not permitted", done.stderr)
 
+    def start(self, name):
+        """A program of `cases`, built with path tracing, that says when it is ready, and ends when its input does."""
+        program = build(self.path(name), RELEASES[0], "-g", "-O0", "--trace=pt.schema", "-silent", "-pthread",
+                        PROGRAMS / "cases" / f"{name}.c")
+        process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.wait, timeout=60)
+        self.addCleanup(process.stdin.close)
+        self.addCleanup(process.stdout.close)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
+
+    def end(self, process):
+        process.stdin.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+
+    def test_a_process_whose_first_thread_has_ended(self):
+        process = self.start("first_thread_ends")
+        while state(pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/stat")) != "Z":
+            time.sleep(0.01)
+        (thread,) = traced(paths("--pid", process.pid))
+        self.assertEqual([path["times"] for path in thread["wait_for_end"][1]], [1, 1, 1, 1])
+        self.end(process)
+
+    def test_a_process_that_has_ended(self):
+        process = subprocess.Popen(["true"])
+        while state(pathlib.Path(f"/proc/{process.pid}/stat")) != "Z":
+            time.sleep(0.01)
+        done = run(TELLTALE, "paths", "--pid", process.pid)
+        self.assertEqual((done.returncode, done.stderr), (3, f"telltale: process {process.pid}: it has ended\n"))
+        process.wait()
+
+    def test_threads_that_end_meanwhile(self):
+        process = self.start("threads_come_and_go")
+        for _ in range(100):
+            done = run(TELLTALE, "paths", "--pid", process.pid)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        self.end(process)
+
+    def test_a_thread_that_does_not_stop(self):
+        # The child ends after the answer only: who waits for the thread, waits for ever.
+        process = self.start("waits_in_vfork")
+        first, other = paths("--pid", process.pid)["threads"]
+        self.assertEqual([frame["function"] for frame in first["frames"] if frame["untraced"] is None], ["wait_for_child"])
+        self.assertEqual(other["frames"], [])
+        self.assertEqual(other["cut"], "it did not stop: it waits in the kernel, as a thread in vfork() for its child")
+        self.end(process)
+
     def test_an_empty_answer_is_explained(self):
         empty = pathlib.Path(self.path("empty.dmp"))
         empty.write_bytes(b"MDMP" + (0xa793).to_bytes(4, "little") + bytes(24))

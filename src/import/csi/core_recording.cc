@@ -174,6 +174,7 @@ std::unique_ptr<const Recording> CoreRecording::of_process(ProcessSnapshot snaps
       formats::core, InputFile::from_memory(name, memory),
       CoreFile::from_parts(std::move(snapshot.parts), memory, name), {}, options, ProblemLog()));
   recording->memory_ = std::move(snapshot.memory);  // the same bytes
+  recording->left_out_ = std::move(snapshot.left_out);
   return recording;
 }
 
@@ -262,6 +263,8 @@ std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks, const P
   const auto find = [&](const StackFrame& frame) { return find_record(frame, modules); };
   for (ThreadStack& stack : stacks.threads(find, is_not_of_system, problems)) {
     drop_own_frames(stack);
+    if (left_out_.contains(stack.tid))
+      stack.cut = "it did not stop: it waits in the kernel, as a thread in vfork() for its child";
     name_frames(stack, modules);
     all.push_back({.pid = core_.pid(),
                    .tid = stack.tid,

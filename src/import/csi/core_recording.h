@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -64,7 +65,8 @@ class CoreRecording final : public Recording, public StackPaths {
   // What core_ refers to, if that is not file_: memory of a process, and of a minidump whose ranges
   // were joined.
   std::vector<std::byte> memory_;
-  bool is_cut_ = false;  // before, or inside, what names the programs
+  std::set<int64_t> left_out_;  // threads of a process that did not stop
+  bool is_cut_ = false;         // before, or inside, what names the programs
   InputFile file_;
   CoreFile core_;
   RecordCounts record_counts_;
