@@ -18,6 +18,7 @@
 #include "base/closest_word.h"
 #include "cli/help/command_words.h"
 #include "cli/help/help_text.h"
+#include "cli/options/debuginfod.h"
 #include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/options/standard_descriptors.h"
@@ -213,6 +214,7 @@ void add_all_verbs(Command app, int& status) {
 
 int run_command_line(int argc, char** argv, RunNetworkVerb run_network) {
   keep_standard_descriptors();
+  prepare_debuginfod();
   // Invoked under the name of a published tool, telltale acts as that tool: all arguments belong to
   // one verb.
   std::vector<char*> words(argv, argv + argc);

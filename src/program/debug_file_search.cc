@@ -2,14 +2,97 @@
 
 #include <fcntl.h>
 
+#include <condition_variable>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "bytes/input_file.h"
 #include "program/elf_image.h"
 
 namespace telltale {
+namespace {
+
+// Null if no server is named.
+const char* debuginfod_servers() {
+  const char* const urls = std::getenv("DEBUGINFOD_URLS");
+  return urls == nullptr || *urls == '\0' ? nullptr : urls;
+}
+
+struct Notice {
+  void (*tell)(std::string_view servers) = nullptr;
+  std::chrono::milliseconds patience{};
+  bool told = false;
+};
+
+// What the searches of a process share. Held while a server is asked: two threads do not ask for
+// one file.
+struct Asked {
+  std::mutex mutex;
+  std::set<std::string> missing;  // searches that found nothing
+  Notice notice;
+};
+
+Asked& asked() {
+  static Asked only;
+  return only;
+}
+
+// Gives notice if this lives longer than the patience.
+class Patience {
+ public:
+  Patience(Notice& notice, std::string_view servers) : notice_(notice) {
+    if (notice.tell == nullptr || notice.told) return;
+    thread_ = std::thread([this, servers] {
+      std::unique_lock lock(mutex_);
+      if (wake_.wait_for(lock, notice_.patience, [this] { return answered_; })) return;
+      notice_.told = true;
+      notice_.tell(servers);
+    });
+  }
+  Patience(const Patience&) = delete;
+  Patience& operator=(const Patience&) = delete;
+  ~Patience() {
+    if (!thread_.joinable()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      answered_ = true;
+    }
+    wake_.notify_all();
+    thread_.join();
+  }
+
+ private:
+  Notice& notice_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool answered_ = false;
+  std::thread thread_;
+};
+
+std::string build_id_of(Dwfl_Module* module) {
+  const unsigned char* bits = nullptr;
+  GElf_Addr address = 0;
+  const int size = dwfl_module_build_id(module, &bits, &address);
+  std::string digits;
+  for (int i = 0; i < size; ++i) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    digits += kDigits[bits[i] >> 4];
+    digits += kDigits[bits[i] & 15];
+  }
+  return digits;
+}
+
+}  // namespace
+
+void on_debuginfod_wait(void (*tell)(std::string_view servers),
+                        std::chrono::milliseconds patience) {
+  asked().notice = {.tell = tell, .patience = patience, .told = false};
+}
 
 DebugFileSearch::DebugFileSearch(SymbolizerOptions options)
     : options_(std::move(options)), path_("+:.debug:/usr/lib/debug") {
@@ -34,22 +117,29 @@ int DebugFileSearch::find(Dwfl_Module* module, void** userdata, const char* modu
   const int given = self == nullptr ? -1 : self->open_given_file(module, found_name);
   if (given >= 0) return given;
   // A link names a file beside the program or below a debug root; never another folder.
-  if (link != nullptr && std::strchr(link, '/') != nullptr) link = nullptr;
-  return dwfl_standard_find_debuginfo(module, userdata, module_name, base, file_name, link,
-                                      checksum, found_name);
+  const std::string text = link == nullptr ? "" : link;
+  if (text.contains('/')) link = nullptr;
+  const auto search = [&] {
+    return dwfl_standard_find_debuginfo(module, userdata, module_name, base, file_name, link,
+                                        checksum, found_name);
+  };
+  const char* const servers = debuginfod_servers();
+  const std::string build_id = build_id_of(module);
+  if (servers == nullptr || build_id.empty()) return search();
+  // libdwfl asks for symbols and for DWARF, and each Dwfl anew.
+  std::string which = build_id + '\0' + text + '\0' + (file_name == nullptr ? "" : file_name);
+  if (self != nullptr) which += '\0' + self->path_;
+  const std::lock_guard lock(asked().mutex);
+  if (asked().missing.contains(which)) return -1;
+  const Patience patience(asked().notice, servers);
+  const int found = search();
+  if (found < 0) asked().missing.insert(std::move(which));
+  return found;
 }
 
 int DebugFileSearch::open_given_file(Dwfl_Module* module, char** found_name) const {
-  const unsigned char* bits = nullptr;
-  GElf_Addr address = 0;
-  const int size = dwfl_module_build_id(module, &bits, &address);
-  if (size <= 0) return -1;
-  std::string wanted;
-  for (int i = 0; i < size; ++i) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    wanted += kDigits[bits[i] >> 4];
-    wanted += kDigits[bits[i] & 15];
-  }
+  const std::string wanted = build_id_of(module);
+  if (wanted.empty()) return -1;
   for (const std::string& file : options_.debug_files) {
     const Result<InputFile> input = InputFile::open(file);
     if (!input) continue;

@@ -2,15 +2,18 @@
 
 #include <elfutils/libdwfl.h>
 
+#include <chrono>
 #include <string>
+#include <string_view>
 
 #include "program/symbolizer.h"
 
 namespace telltale {
 
 // Finds separate debug files for libdwfl's modules: those of the options, then by build-id and
-// .gnu_debuglink, then from a debuginfod server if DEBUGINFOD_URLS is set. Must outlive the Dwfl
-// that uses its callbacks.
+// .gnu_debuglink, then from a debuginfod server if DEBUGINFOD_URLS is set. A server is asked for a
+// file once in a process: what it did not have, or did not send in time, is missing from then on.
+// Must outlive the Dwfl that uses its callbacks.
 class DebugFileSearch {
  public:
   explicit DebugFileSearch(SymbolizerOptions options);
@@ -31,5 +34,9 @@ class DebugFileSearch {
   char* path_text_ = nullptr;
   Dwfl_Callbacks callbacks_ = {};
 };
+
+// Who is told, from a thread of its own and once in a process, that an answer of the `servers`
+// (DEBUGINFOD_URLS) takes longer than `patience`. To be called before any thread searches.
+void on_debuginfod_wait(void (*tell)(std::string_view servers), std::chrono::milliseconds patience);
 
 }  // namespace telltale

@@ -1,6 +1,5 @@
 """TELLTALE_PATHS: what a traced program writes when it crashes, read by telltale, gdb and readelf."""
 import csv
-import http.server
 import io
 import json
 import os
@@ -8,7 +7,6 @@ import platform
 import re
 import signal
 import stat
-import threading
 import unittest
 
 from core_files import crash
@@ -421,38 +419,6 @@ class CrashPaths(SamplerCase):
             run(TELLTALE, "paths", self.file, "--program", program, "--html", "--force", "-o", page, *words)
             self.assertEqual("lines of system headers are left out" in page.read_text(), left_out)
             self.assertEqual("::operator[]" in page.read_text(), not left_out)
-
-    def test_debug_information_from_debuginfod(self):
-        """A server on this machine has the debug file of a stripped program; it answers as debuginfod does."""
-        stripped, debug = self.path("stripped"), self.path("ways.debug")
-        run("objcopy", "--only-keep-debug", self.program, debug)
-        run("strip", "-g", self.program, "-o", stripped)
-        self.crash("fault", stripped)
-        build_id = re.search("Build ID: ([0-9a-f]+)", run("readelf", "-n", stripped).stdout)[1]
-        asked = []
-
-        class Answer(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                asked.append(self.path)
-                known = self.path == f"/buildid/{build_id}/debuginfo"
-                self.send_response(200 if known else 404)
-                self.end_headers()
-                if known:
-                    self.wfile.write(debug.read_bytes())
-
-            def log_message(self, *_):
-                pass
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answer)
-        self.addCleanup(server.server_close)
-        self.addCleanup(server.shutdown)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        urls = {"DEBUGINFOD_URLS": f"http://127.0.0.1:{server.server_port}", "DEBUGINFOD_CACHE_PATH": str(self.path("cache"))}
-        done = run(TELLTALE, "paths", self.file, "--program", stripped, "--json", env=urls)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        frames = traced_frames(json.loads(done.stdout))
-        self.assertEqual([frame["function"] for frame in frames], ["end", "parse", "main"], asked)
-        self.check_parse(frames[1])
 
     def test_compressed_as_coredumpctl_keeps_them(self):
         self.crash("fault")
