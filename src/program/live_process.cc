@@ -263,7 +263,12 @@ void copy_stacks(pid_t pid, const std::vector<MemoryRange>& ranges, ProcessSnaps
     if (range == ranges.end()) continue;
     const uint64_t begin =
         std::max({range->begin, top - std::min(top, kBelowStackPointer), copied});
-    const uint64_t end = std::min(range->end, top + kMostStackBytes);
+    // A part that the program has locked or protected apart is a mapping of its own.
+    uint64_t end_of_stack = range->end;
+    for (auto next = range + 1;
+         next != ranges.end() && next->readable && next->begin == end_of_stack; ++next)
+      end_of_stack = next->end;
+    const uint64_t end = std::min(end_of_stack, top + kMostStackBytes);
     if (begin >= end) continue;
     copy_memory(pid, begin, end, snapshot);
     copied = end;

@@ -3,6 +3,7 @@ import json
 import os
 import resource
 import signal
+import subprocess
 import unittest
 
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
@@ -47,6 +48,16 @@ class CrashFiles(SamplerCase):
                 self.assertIn("main", [frame["function"] for frame in thread["frames"]])
                 if how == "locked":
                     self.assertEqual([frame["function"] for frame in thread["frames"]].count("lock_stack"), 81)
+
+    def test_a_stack_in_pieces_of_a_running_process(self):
+        with subprocess.Popen([self.program, "locked", "waits"], stdout=subprocess.PIPE) as process:
+            try:
+                process.stdout.readline()
+                (thread,) = json.loads(run(TELLTALE, "paths", "--json", "--pid", process.pid).stdout)["threads"]
+                self.assertEqual([frame["function"] for frame in thread["frames"]].count("lock_stack"), 81)
+                self.assertIn("main", [frame["function"] for frame in thread["frames"]])
+            finally:
+                process.kill()
 
     def test_threads_that_crash_together(self):
         self.crash("")

@@ -12,6 +12,8 @@
 
 volatile int sink;
 
+static int waits;
+
 __attribute__((noinline)) static int leaf(int n) {
   int sum = 0;
   for (int i = 0; i < n; ++i) {
@@ -19,6 +21,11 @@ __attribute__((noinline)) static int leaf(int n) {
       sum += 2;
     else
       sum += 5;
+  }
+  if (waits) {
+    puts("waits");
+    fflush(stdout);
+    pause();
   }
   *(volatile int*)0 = sum;
   return sum + sink;  // not reached
@@ -87,7 +94,10 @@ int main(int argc, char** argv) {
   if (strcmp(how, "rights") == 0) drop_rights();
   if (strcmp(how, "descriptors") == 0) use_up_descriptors();
   if (strcmp(how, "handler") == 0) set_handler();
-  if (strcmp(how, "locked") == 0) return lock_stack(0);
+  if (strcmp(how, "locked") == 0) {
+    waits = argc > 2;
+    return lock_stack(0);
+  }
   if (strcmp(how, "together") == 0) {
     pthread_barrier_init(&barrier, NULL, 8);
     start_threads(8, crash_together);
