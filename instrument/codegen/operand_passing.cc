@@ -97,10 +97,14 @@ llvm::Value* OperandPassing::make_array(llvm::IRBuilderBase& at, llvm::Function&
   return array;
 }
 
-bool OperandPassing::has_many_marks(llvm::Function& function) {
-  constexpr std::size_t kMany = 64;
-  const auto [known, is_new] = has_many_marks_.try_emplace(&function, false);
-  if (is_new) known->second = marks_in(function, tables_.unit()).size() >= kMany;
+bool OperandPassing::has_many_marks(const llvm::BasicBlock& block) {
+  constexpr auto kMany = 64;
+  const auto [known, is_new] = has_many_marks_.try_emplace(&block, false);
+  if (is_new) {
+    known->second = llvm::count_if(block, [&](const llvm::Instruction& each) {
+                      return mark_of(each, tables_.unit()) != nullptr;
+                    }) >= kMany;
+  }
   return known->second;
 }
 
@@ -111,8 +115,7 @@ llvm::Value* OperandPassing::emit_settled(llvm::IRBuilderBase& at, llvm::Value* 
   llvm::Type* const type = value->getType();
   const bool fits_register = type->isPointerTy() || type->isIntegerTy(32) ||
                              (type->isIntegerTy(64) && is_64_bit(tables_.module()));
-  if (llvm::isa<llvm::Constant>(value) || !fits_register ||
-      !has_many_marks(*at.GetInsertBlock()->getParent()))
+  if (llvm::isa<llvm::Constant>(value) || !fits_register || !has_many_marks(*at.GetInsertBlock()))
     return at.CreateFreeze(value);
   llvm::CallInst* const copy = at.CreateCall(
       llvm::InlineAsm::get(llvm::FunctionType::get(type, {type}, false), "", "=r,0", false),

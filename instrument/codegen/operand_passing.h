@@ -64,11 +64,11 @@ class OperandPassing {
   Convention convention(llvm::Type* number);
 
   // Whether LLVM's work for freezes would be too much.
-  bool has_many_marks(llvm::Function& function);
+  bool has_many_marks(const llvm::BasicBlock& block);
 
   CounterTables& tables_;
   std::optional<bool> has_vectors_;
-  std::map<const llvm::Function*, bool> has_many_marks_;
+  std::map<const llvm::BasicBlock*, bool> has_many_marks_;
 };
 
 }  // namespace telltale::instrument

@@ -45,7 +45,7 @@ class Ir(IrCase):
     def test_loops_observe_first_executions_in_their_first_regions_only(self):
         self.check("first_executions_in_loops.c")
 
-    def test_functions_with_many_sites_have_no_chains_of_freezes(self):
+    def test_blocks_with_many_sites_have_no_chains_of_freezes(self):
         self.check("many_sites.c")
 
 

@@ -1,4 +1,4 @@
-// Optimisers push a freeze through chains of additions, in cubic time: functions with many sites
+// Optimisers push a freeze through chains of additions, in cubic time: blocks with many sites
 // have empty pieces of assembly instead. Functions that are called for pairs freeze their
 // arguments.
 //
