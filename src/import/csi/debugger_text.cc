@@ -153,9 +153,9 @@ class Reader {
     constexpr std::string_view kSwitch = "[Switching to thread ";
     if (line.starts_with(kSwitch) || line.starts_with("[Switching to Thread "))
       return begin_thread(line, true);
+    if (tells_stop(line)) return begin_stop();
     if (line.starts_with("Thread ")) return begin_thread(line, false);
     if (line.starts_with("thread #")) return begin_thread(line, is_marked);
-    if (tells_stop(line)) return begin_stop();
     std::string_view rest = line;
     const bool is_lldb = rest.starts_with("frame #");
     if (is_lldb) rest.remove_prefix(6);
@@ -216,12 +216,21 @@ class Reader {
   // Whether the program ran on, or has stopped. gdb, then LLDB.
   static bool tells_stop(std::string_view line) {
     constexpr auto kWords = std::to_array<std::string_view>(
-        {"Continuing.", "Starting program: ", "Breakpoint ", "Temporary breakpoint ",
-         "Hardware watchpoint ", "Program received signal ", "Run till exit from "});
-    const bool is_lldb =
-        line.starts_with("Process ") && (line.ends_with(" stopped") || line.ends_with(" resuming"));
-    return is_lldb || std::ranges::any_of(
-                          kWords, [&](std::string_view words) { return line.starts_with(words); });
+        {"Continuing.", "Starting program: ", "Old value = ", "Program received signal ",
+         "Run till exit from "});
+    if (std::ranges::any_of(kWords, [&](auto words) { return line.starts_with(words); }))
+      return true;
+    // Where a breakpoint is set, " at ADDRESS" follows its number.
+    for (const std::string_view words : {"Breakpoint ", "Temporary breakpoint "}) {
+      if (!line.starts_with(words)) continue;
+      const size_t end = line.find_first_not_of("0123456789.", words.size());
+      return end != std::string_view::npos && line[end] == ',';
+    }
+    // Of several threads: Thread 2 "name" hit Breakpoint 1, f () at a.c:4
+    if (line.starts_with("Thread "))
+      return line.contains("\" hit ") || line.contains("\" received signal ");
+    return line.starts_with("Process ") &&
+           (line.ends_with(" stopped") || line.ends_with(" resuming"));
   }
   // Frames that follow are not those before, even if they look alike.
   void begin_stop() {

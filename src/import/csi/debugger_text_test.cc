@@ -212,6 +212,38 @@ TEST(DebuggerText, StopsAtTheSameLine) {
   EXPECT_THAT(indexes_of(stacks[1]), ElementsAre(2));
 }
 
+TEST(DebuggerText, StopsOfThreads) {
+  const std::string bt = "#0  f () at a.c:1\n#1  main () at a.c:9\n";
+  const std::string hit = "Thread 2 \"x\" hit Breakpoint 1.1, f () at a.c:1\n1\t  x;\n";
+  std::vector<ThreadStack> stacks = stacks_of(
+      "[Switching to Thread 0x7f01 (LWP 12)]\n\n" + hit + bt + "index = 1\n" +
+      "\nThread 2 (Thread 0x7f01 (LWP 12) \"x\"):\n" + bt +
+      "\nThread 1 (Thread 0x7f00 (LWP 11) \"x\"):\n#0  g () at a.c:5\nindex = 2\nContinuing.\n\n" +
+      hit + bt + "index = 3\n");
+  ASSERT_EQ(stacks.size(), 3U);
+  EXPECT_EQ(stacks[0].tid, 12);
+  EXPECT_THAT(indexes_of(stacks[0]), ElementsAre(2, 0)) << "of the selected thread";
+  EXPECT_EQ(stacks[1].tid, 11);
+  EXPECT_THAT(indexes_of(stacks[1]), ElementsAre(0));
+  EXPECT_EQ(stacks[2].tid, 12);
+  EXPECT_THAT(indexes_of(stacks[2]), ElementsAre(3, 0));
+  stacks = stacks_of("Thread 1 \"x\" received signal SIGSEGV, Segmentation fault.\n" + bt +
+                     "index = 4\n");
+  ASSERT_EQ(stacks.size(), 1U);
+  EXPECT_THAT(indexes_of(stacks[0]), ElementsAre(4, 0));
+}
+
+TEST(DebuggerText, ABreakpointThatIsSetIsNoStop) {
+  for (const std::string_view set :
+       {"Breakpoint 2 at 0x1139: file a.c, line 9.\n",
+        "Temporary breakpoint 3 at 0x1139: file a.c, line 9.\n", "Hardware watchpoint 4: sink\n"}) {
+    const std::vector<ThreadStack> stacks =
+        stacks_of("#0  f () at a.c:1\n#1  main () at a.c:9\n" + std::string(set) + "index = 4\n");
+    ASSERT_EQ(stacks.size(), 1U) << set;
+    EXPECT_THAT(indexes_of(stacks[0]), ElementsAre(4, 0));
+  }
+}
+
 TEST(DebuggerText, FramesOnSeveralLinesAndInColours) {
   const std::vector<ThreadStack> stacks = stacks_of(
       "#0  0x0000000000401136 in a_long_name (\n    text=0x7ffe \"at (x\", n=3)\n    at "
