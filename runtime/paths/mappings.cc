@@ -65,7 +65,7 @@ class Collector {
   void add(const Line& line) {
     for (size_t i = 0; i < stack_count_; ++i) {
       StackRange& stack = stacks_[i];
-      // A part that the program has locked or protected apart is a mapping of its own.
+      // mlock() and mprotect() on a part of a stack split it into several mappings.
       if (stack.end != 0 && stack.end == line.begin && line.is_readable) stack.end = line.end;
       // The guard of a stack cannot be read.
       if (stack.address == 0 || stack.end != 0 || line.end <= stack.address || !line.is_readable)

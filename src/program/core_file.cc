@@ -96,7 +96,7 @@ void CoreFile::index_memory() {
     reached = end(segment);
     return false;
   });
-  // A variable may lie in two: where the program locked or protected a part of a stack.
+  // A variable may lie in two of them: mlock() and mprotect() on a part of a stack split it.
   std::vector<ElfSegment> joined;
   for (const ElfSegment& segment : memory_) {
     const bool continues = !joined.empty() && end(joined.back()) == segment.address &&

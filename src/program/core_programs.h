@@ -30,11 +30,14 @@ struct GivenPrograms {
 };
 
 // Finds the files of what the process had mapped: a given file with the build-id of the mapped one,
-// otherwise the file at its path, if it has that build-id. If the core file does not have a
-// build-id, names and the places of segments decide; the file at the recorded path is not used if
-// it is newer than the core file; that nothing proves the choice goes to `problems` as a loss. Adds
-// what is not found to `problems` as an oddity. Errors: a
-// given file that was not mapped (bad_field; none if it may be unused) or cannot be read.
+// otherwise the file at its path, if it has that build-id.
+//
+// Without a build-id in the core file, the file's name and the addresses of its segments decide.
+// The file at the recorded path is not used if it is newer than the core file. Since nothing proves
+// that such a file is the right one, it is added to `problems` as a loss.
+//
+// A file that is not found is added to `problems` as an oddity. Errors: bad_field for a given file
+// that was not mapped, unless given files may be unused; those of reading a given file.
 Result<CorePrograms> find_core_programs(const CoreFile& core, const std::string& core_name,
                                         const GivenPrograms& given, ProblemLog& problems);
 

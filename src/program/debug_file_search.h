@@ -35,8 +35,8 @@ class DebugFileSearch {
   Dwfl_Callbacks callbacks_ = {};
 };
 
-// Who is told, from a thread of its own and once in a process, that an answer of the `servers`
-// (DEBUGINFOD_URLS) takes longer than `patience`. To be called before any thread searches.
+// Calls tell(servers), with the text of DEBUGINFOD_URLS, when an answer takes longer than
+// `patience`: at most once in a process, and from another thread. Call this before any search.
 void on_debuginfod_wait(void (*tell)(std::string_view servers), std::chrono::milliseconds patience);
 
 }  // namespace telltale

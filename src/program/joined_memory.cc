@@ -48,40 +48,27 @@ bool adjoin_in_file(const Range& first, const Range& second) {
 std::vector<std::byte> join_memory(Bytes file, CoreParts& parts) {
   std::vector<Range> ranges = distinct_ranges(file, parts);
   uint64_t bytes = 0;
-  bool join = false;
-  bool copies = false;
+  bool is_needed = false;
   for (size_t i = 0; i < ranges.size(); ++i) {
     bytes += ranges[i].size;
-    if (i == 0 || !adjoin_in_memory(ranges[i - 1], ranges[i])) continue;
-    join = true;
-    copies = copies || !adjoin_in_file(ranges[i - 1], ranges[i]);
+    is_needed = is_needed || (i != 0 && adjoin_in_memory(ranges[i - 1], ranges[i]) &&
+                              !adjoin_in_file(ranges[i - 1], ranges[i]));
   }
   // Ranges of a damaged file may have the same bytes; copies of them would need much memory.
-  if (!join || (copies && bytes > file.size())) return {};
+  if (!is_needed || bytes > file.size()) return {};
   std::vector<std::byte> copy;
-  if (copies) {
-    copy.reserve(static_cast<size_t>(bytes));
-    for (Range& each : ranges) {
-      const Bytes from =
-          file.subspan(static_cast<size_t>(each.offset), static_cast<size_t>(each.size));
-      each.offset = copy.size();
-      copy.insert(copy.end(), from.begin(), from.end());
-    }
-  }
+  copy.reserve(static_cast<size_t>(bytes));
   parts.memory.clear();
-  const Range* last = nullptr;
   for (const Range& each : ranges) {
-    if (last == nullptr || !adjoin_in_memory(*last, each)) {
-      parts.memory.push_back({.type = PT_LOAD,
-                              .flags = PF_R,
-                              .offset = each.offset,
-                              .address = each.address,
-                              .file_size = 0,
-                              .memory_size = 0});
-    }
-    parts.memory.back().file_size += each.size;
-    parts.memory.back().memory_size += each.size;
-    last = &each;
+    parts.memory.push_back({.type = PT_LOAD,
+                            .flags = PF_R,
+                            .offset = copy.size(),
+                            .address = each.address,
+                            .file_size = each.size,
+                            .memory_size = each.size});
+    const Bytes from =
+        file.subspan(static_cast<size_t>(each.offset), static_cast<size_t>(each.size));
+    copy.insert(copy.end(), from.begin(), from.end());
   }
   return copy;
 }

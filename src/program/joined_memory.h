@@ -8,9 +8,10 @@
 
 namespace telltale {
 
-// Makes ranges of memory that adjoin one, so that numbers that lie in two of them can be read.
-// If their bytes do not adjoin in `file`, too, all memory is copied: the result is what
-// `parts.memory` refers to then, instead of `file`. Otherwise it is empty.
+// CoreFile reads numbers across two ranges of memory if these are next to each other in the file,
+// too. If adjacent ranges of `parts.memory` are not, copies all memory in the order of its
+// addresses: `parts.memory` then refers to the result instead of `file`. Otherwise the result is
+// empty, and `parts` stays as it is.
 std::vector<std::byte> join_memory(Bytes file, CoreParts& parts);
 
 }  // namespace telltale

@@ -263,7 +263,7 @@ void copy_stacks(pid_t pid, const std::vector<MemoryRange>& ranges, ProcessSnaps
     if (range == ranges.end()) continue;
     const uint64_t begin =
         std::max({range->begin, top - std::min(top, kBelowStackPointer), copied});
-    // A part that the program has locked or protected apart is a mapping of its own.
+    // mlock() and mprotect() on a part of a stack split it into several mappings.
     uint64_t end_of_stack = range->end;
     for (auto next = range + 1;
          next != ranges.end() && next->readable && next->begin == end_of_stack; ++next)
