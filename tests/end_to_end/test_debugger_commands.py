@@ -1,11 +1,13 @@
 """The commands for gdb and LLDB, of programs whose files a core file does not name: symbols that the user gave, and
 libraries that were loaded by a relative path."""
+import json
+import re
 import shutil
 import unittest
 
 from core_files import crash
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
-from test_paths import PROGRAMS
+from test_paths import PROGRAMS, paths
 
 COMMANDS = SOURCE_DIR / "debuggers"
 LLDB = shutil.which("lldb-19") or shutil.which("lldb")
@@ -63,6 +65,32 @@ class DebuggerCommands(SamplerCase):
         self.assertRegex(done.stdout, USED, done.stderr)
         done = self.gdb(*commands[:3], commands[4], words=(program, stripped))
         self.assertNotRegex(done.stdout, USED, done.stderr)
+
+    def test_gdb_needs_no_memory_but_stacks_and_variables(self):
+        """gdb's own command writes the shadow of AddressSanitizer too, many gigabytes."""
+        program = build(self.path("walk"), RELEASES[0], "-g", "-O0", "-fsanitize=address", f"--trace={PROGRAMS / 'recorded_walk.schema'}",
+                        "-silent", PROGRAMS / "recorded_walk.c")
+        done = run("prlimit", f"--fsize={64 << 20}", "gdb", "-nx", "-q", "-batch", "-ex",
+                   f"source {COMMANDS / 'gdb/telltale_paths.py'}", "-ex", "run", "-ex", "telltale-paths", "--args", program,
+                   self.path("trace"), 3, 200)
+        self.assertRegex(done.stdout, WALK, done.stderr)
+
+    def test_gdb_shows_what_its_core_file_has(self):
+        program = build(self.path("threads"), RELEASES[0], "-g", "-O2", "--trace=pt.schema", "-silent", "-pthread",
+                        PROGRAMS / "two_threads.cc", cxx=True)
+        core = self.path("core")
+        done = self.gdb("run", f"generate-core-file {core}", "thread 2", "up", "telltale-paths --json", "thread", "frame",
+                        words=(program,))
+        shown = json.loads(re.search(r"^\{$.*?^\}$", done.stdout, re.MULTILINE | re.DOTALL)[0])
+        expected = paths(core, "--program", program)
+        for document in (shown, expected):
+            document["threads"].sort(key=lambda thread: thread["tid"])
+            self.assertGreater(len(document["threads"]), 1)
+            for frame in (frame for thread in document["threads"] for frame in thread["frames"]):
+                del frame["module"]
+        self.assertEqual(shown["threads"], expected["threads"])
+        self.assertIn("[Current thread is 2 ", done.stdout)
+        self.assertRegex(done.stdout.splitlines()[-2], "^#1 ")
 
     @unittest.skipUnless(LLDB, "LLDB is not installed")
     def test_lldb_with_symbols_from_elsewhere(self):
