@@ -19,6 +19,7 @@
 #include "cli/help/command_words.h"
 #include "cli/help/help_text.h"
 #include "cli/options/debuginfod.h"
+#include "cli/options/file_size_limit.h"
 #include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/options/standard_descriptors.h"
@@ -214,6 +215,7 @@ void add_all_verbs(Command app, int& status) {
 
 int run_command_line(int argc, char** argv, RunNetworkVerb run_network) {
   keep_standard_descriptors();
+  fail_at_file_size_limit();
   prepare_debuginfod();
   // Invoked under the name of a published tool, telltale acts as that tool: all arguments belong to
   // one verb.

@@ -1,8 +1,9 @@
-"""Standard output and error that are closed or cannot be written: no file of telltale's or of a recorder's gets their
-descriptor, and statuses are as usual."""
+"""Standard output and error that are closed or cannot be written, and files that may not be that large: no file of telltale's or
+of a recorder's gets their descriptor, statuses are as usual, and nothing stays half written."""
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -57,6 +58,19 @@ class ClosedDescriptorsTest(unittest.TestCase):
             done = self.run_closed(redirection, "top", RECORDING)
             self.assertEqual(done.returncode, 3, redirection)
             self.assertIn("telltale: ", done.stderr)
+
+    def test_files_above_the_size_limit_are_errors(self):
+        for words in (["convert", RECORDING, "--to", "csv"], ["flame", RECORDING]):
+            with self.subTest(words=words):
+                limited = ["prlimit", "--fsize=512", TELLTALE, *map(str, words), "-o", self.folder / "made"]
+                done = subprocess.run(limited, capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 3, done.stderr)
+                self.assertIn("File too large", done.stderr)
+                self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_programs_have_the_default_action_of_the_size_limit(self):
+        done = subprocess.run(["prlimit", "--fsize=512", TELLTALE, "run", "-q", "--", "sh", "-c", "yes > made"], cwd=self.folder, timeout=60)
+        self.assertIn(done.returncode, (-signal.SIGXFSZ, 128 + signal.SIGXFSZ))
 
     def test_programs_have_them_closed(self):
         done = self.run_closed(">&-", "run", "-q", "--", "sh", "-c", "test -e /proc/self/fd/1; echo $? >&2")

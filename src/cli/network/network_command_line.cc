@@ -7,6 +7,7 @@
 
 #include "cli/network/collect_service.h"
 #include "cli/network/send_service.h"
+#include "cli/options/file_size_limit.h"
 #include "cli/options/message.h"
 #include "cli/options/standard_descriptors.h"
 #include "cli/verbs/verbs.h"
@@ -16,6 +17,7 @@ namespace telltale::cli {
 
 int run_network_command_line(std::span<char* const> words, const std::string& telltale) {
   keep_standard_descriptors();
+  fail_at_file_size_limit();
   CLI::App app;
   app.set_help_flag();
   app.require_subcommand(1);
