@@ -30,6 +30,8 @@ constexpr std::array<std::string_view, 30> kTakesNext = {
 // With these options clang does not link libc, which runtimes need.
 constexpr std::array<std::string_view, 3> kNoLibc = {"-nostdlib", "-nodefaultlibs", "-nolibc"};
 constexpr std::array<std::string_view, 5> kHeaderEndings = {".h", ".hh", ".H", ".hpp", ".hxx"};
+constexpr std::array<std::string_view, 9> kSourceEndings = {".c",   ".cc",   ".cpp", ".cxx", ".C",
+                                                            ".c++", ".cppm", ".ixx", ".CPP"};
 
 template <std::size_t kSize>
 bool is_one_of(const std::array<std::string_view, kSize>& names, std::string_view word) {
@@ -61,12 +63,14 @@ struct Parts {
   std::string language;  // of -x, for the files that follow; empty for none
   bool links = true;
   bool has_input = false;
+  bool has_source = false;           // in C or C++
   std::vector<std::string> objects;  // object files and archives
   std::string representation;        // the first input in LLVM's own language; empty for none
   bool only_headers = true;          // all inputs so far are headers
   bool is_static = false;            // the program needs no dynamic linker
   bool is_library = false;           // a shared object
   bool has_libc = true;
+  bool is_quiet = false;  // no warnings are wanted
   bool threads_given = false;
   bool threads_by_clang = false;
   std::optional<std::string> error;
@@ -76,6 +80,12 @@ struct Parts {
 bool is_header(const std::string& file, const std::string& language) {
   if (!language.empty()) return language.ends_with("-header");
   return std::any_of(kHeaderEndings.begin(), kHeaderEndings.end(),
+                     [&](std::string_view ending) { return file.ends_with(ending); });
+}
+
+bool is_source(const std::string& file, const std::string& language) {
+  if (!language.empty()) return language == "c" || language == "c++";
+  return std::any_of(kSourceEndings.begin(), kSourceEndings.end(),
                      [&](std::string_view ending) { return file.ends_with(ending); });
 }
 
@@ -148,6 +158,7 @@ void take_word(const std::string& word, Parts& parts) {
   }
   parts.threads_by_clang = parts.threads_by_clang || word == "-pthread" || word == "-fopenmp" ||
                            word.starts_with("-fopenmp=");
+  parts.is_quiet = parts.is_quiet || word == "-w";
   parts.links = parts.links && !is_one_of(kNoLink, word) && !word.starts_with("-print-");
   parts.has_libc = parts.has_libc && !is_one_of(kNoLibc, word);
   parts.is_static = parts.is_static || word == "-static" || word == "-static-pie";
@@ -155,6 +166,7 @@ void take_word(const std::string& word, Parts& parts) {
   if (word == "-" || !word.starts_with("-")) {
     parts.has_input = true;
     parts.only_headers = parts.only_headers && is_header(word, parts.language);
+    parts.has_source = parts.has_source || is_source(word, parts.language);
     if (word.ends_with(".o") || word.ends_with(".a")) parts.objects.push_back(word);
     if (parts.representation.empty() && is_representation(word, parts.language))
       parts.representation = word;
@@ -283,8 +295,8 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   std::vector<std::string> all;
   expand(given, all, 0);
   Parts parts = sort_out(all);
-  if (parts.error) return {{}, parts.error, {}};
-  CommandLine result{std::move(parts.clang), std::nullopt, {}};
+  if (parts.error) return {{}, parts.error, {}, {}};
+  CommandLine result{std::move(parts.clang), std::nullopt, {}, {}};
   if (!parts.has_input) return result;
   std::vector<std::string>& out = result.arguments;
   // clang must not warn about arguments that a step does not use.
@@ -341,6 +353,8 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     if (installation.release > 19) words.emplace_back("-fno-modules-reduced-bmi");
     quietly(words);
   }
+  if (!parts.options.any_scheme() && !traces && parts.has_source && !parts.is_quiet)
+    result.note = "nothing is instrumented without -fsampler-scheme=SCHEME or --trace=SCHEMA";
   if (!parts.links || parts.only_headers) return result;
   std::vector<std::string> words;
   // First: both runtimes interpose pthread_create, and this one serves the other. Build systems may

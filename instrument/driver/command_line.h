@@ -18,6 +18,8 @@ struct CommandLine {
   std::vector<std::string> arguments;  // for clang, without argument 0
   std::optional<std::string> error;
   std::vector<std::string> warnings;
+  // For people, not for logs: configuration scripts take what a compiler prints for a failure.
+  std::optional<std::string> note;
 };
 
 // `given` is without argument 0. Sampler options go to the plugin, and a link gets the runtime; all

@@ -1,5 +1,5 @@
 // Which inputs are headers, which are compiled without the runtime, or LLVM's representation, which
-// is not instrumented.
+// is not instrumented; which command lines instrument nothing.
 #include "command_line.h"
 
 #include <gtest/gtest.h>
@@ -78,6 +78,20 @@ TEST(CommandLine, InputThatIsNotInstrumentedIsNamed) {
   EXPECT_EQ(warnings_of({"-fsampler-scheme=branches", "-c", "-x", "c", "code.ll"}), 0U);
   EXPECT_EQ(warnings_of({"-fsampler-scheme=branches", "code.s", "code.o"}), 0U);
   EXPECT_EQ(warnings_of({"-c", "old.bc"}), 0U);
+}
+
+TEST(CommandLine, SourcesThatAreCompiledPlainAreNoted) {
+  const auto has_note = [](const std::vector<std::string>& words) {
+    return rewrite(words, {"clang-19", "/plugin.so", "/library", 19}).note.has_value();
+  };
+  EXPECT_TRUE(has_note({"user.c", "-o", "user"}));
+  EXPECT_TRUE(has_note({"-c", "-x", "c++", "user"}));
+  EXPECT_FALSE(has_note({"-w", "-c", "user.c"}));
+  EXPECT_FALSE(has_note({"user.o", "old.ll", "-o", "user"}));
+  EXPECT_FALSE(has_note({"-x", "ir", "user.c"}));
+  EXPECT_FALSE(has_note({"-fsampler-scheme=branches", "-c", "user.c"}));
+  EXPECT_FALSE(has_note({"--trace=pt.schema", "-c", "user.c"}));
+  EXPECT_FALSE(has_note({"--version"}));
 }
 
 TEST(CommandLine, StraightLineCodeThatCountsAllPairsIsNotVectorisedUnlessAsked) {

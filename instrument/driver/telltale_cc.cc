@@ -76,6 +76,8 @@ int main(int argc, char** argv) {
   }
   for (const std::string& warning : line.warnings)
     std::fprintf(stderr, "%s: warning: %s\n", name.c_str(), warning.c_str());
+  if (line.note && ::isatty(STDERR_FILENO) == 1)
+    std::fprintf(stderr, "%s: note: %s\n", name.c_str(), line.note->c_str());
   std::vector<char*> words{installation.clang.data()};
   for (std::string& word : line.arguments) words.push_back(word.data());
   words.push_back(nullptr);
