@@ -49,6 +49,12 @@ class CrashFiles(SamplerCase):
                 if how == "locked":
                     self.assertEqual([frame["function"] for frame in thread["frames"]].count("lock_stack"), 81)
 
+    def test_a_crash_after_main(self):
+        self.crash("late", signal_number=signal.SIGABRT)
+        done = run(TELLTALE, "paths", self.file, "--program", self.program)
+        self.assertIn("those of the program that keep them were not called or had returned", done.stderr)
+        self.assertRegex(run(TELLTALE, "coverage", self.file, "--program", self.program).stdout, r"\nyes .* main\n")
+
     def test_a_stack_in_pieces_of_a_running_process(self):
         with subprocess.Popen([self.program, "locked", "waits"], stdout=subprocess.PIPE) as process:
             try:

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -76,6 +77,18 @@ bool has_paths(const ThreadPaths& thread) {
   });
 }
 
+// Why none of the frames has paths.
+std::string_view why_no_paths(const StackPaths& stacks) {
+  ProblemLog told_before;
+  const Result<std::vector<FunctionCoverage>> coverage = stacks.coverage(told_before);
+  if (coverage && !coverage->empty()) {
+    return "no function on these stacks has paths: those of the program that keep them were not "
+           "called or had returned; telltale coverage shows what ran";
+  }
+  return "no function on these stacks has paths: programs keep them if telltale-cc --trace builds "
+         "them; of a stripped program, --program takes the separate debug file";
+}
+
 int answer(const Recording& recording, const CallFilter& filter, const PathsOptions& options) {
   const StackPaths& stacks = *recording.paths_in_frames();
   ProblemLog problems;
@@ -95,9 +108,7 @@ int answer(const Recording& recording, const CallFilter& filter, const PathsOpti
                                         ? "no function on the stacks is in what the options select"
                                         : "no thread is in what was left of the program");
   } else if (std::ranges::none_of(chosen, has_paths) && !tell_missing_programs(problems)) {
-    print_message(
-        "telltale: no function on these stacks has paths: programs keep them if telltale-cc "
-        "--trace builds them; of a stripped program, --program takes the separate debug file\n");
+    print_message("telltale: {}\n", why_no_paths(stacks));
   }
   return report_problems(options.reading, problems);
 }
