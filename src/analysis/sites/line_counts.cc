@@ -1,6 +1,9 @@
 #include "analysis/sites/line_counts.h"
 
 #include <algorithm>
+#include <string_view>
+
+#include "model/template_name.h"
 
 namespace telltale {
 namespace {
@@ -33,22 +36,32 @@ void LineCounts::on(const CountedSite& site) {
   ++used_;
   const auto known = files_.find(site.file);
   FileCounts& file = known == files_.end() ? files_[std::string(site.file)] : known->second;
-  auto& units = file.lines[site.line];
-  const auto unit = units.find(site.unit);
-  uint64_t& line = unit == units.end() ? units[std::string(site.unit)] : unit->second;
+  uint64_t& line = file.lines[site.line][{std::string(site.unit), std::string(site.function)}];
   line = std::max(line, site.total());
   if (branch) on_branch(file, site);
   if (entry) add_to(file.functions[{site.line, std::string(site.function)}], site.counts[0]);
+}
+
+// The count of a line from those of its functions, by unit and name.
+uint64_t LineCounts::line_count(
+    const std::map<std::pair<std::string, std::string>, uint64_t>& functions) {
+  // Instances of a template each execute the line. A lambda's line is also one of the function that
+  // it is in: there the larger count is the line's.
+  std::map<std::pair<std::string_view, std::string>, uint64_t> templates;
+  for (const auto& [key, count] : functions)
+    add_to(templates[{key.first, template_name(key.second)}], count);
+  std::map<std::string_view, uint64_t> units;
+  for (const auto& [key, count] : templates) units[key.first] = std::max(units[key.first], count);
+  uint64_t sum = 0;
+  for (const auto& [unit, count] : units) add_to(sum, count);
+  return sum;
 }
 
 std::map<std::string, LineCounts::File> LineCounts::files() const {
   std::map<std::string, File> files;
   for (const auto& [name, counts] : files_) {
     File& file = files[name];
-    for (const auto& [line, units] : counts.lines) {
-      uint64_t& sum = file.lines[line];
-      for (const auto& [unit, count] : units) add_to(sum, count);
-    }
+    for (const auto& [line, functions] : counts.lines) file.lines[line] = line_count(functions);
     for (const auto& [key, entered] : counts.functions)
       file.functions.push_back({key.second, key.first, entered});
     for (const auto& [key, branch] : counts.branches) {

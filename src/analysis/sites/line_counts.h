@@ -50,13 +50,15 @@ class LineCounts {
     uint64_t taken_true = 0;
   };
   struct FileCounts {
-    // The largest count of a unit's sites in the line; the sum over units.
-    std::map<uint64_t, std::map<std::string, uint64_t, std::less<>>> lines;  // line, unit
-    std::map<std::pair<uint64_t, std::string>, uint64_t> functions;          // line, name
+    // line; unit and function: the largest count of the function's sites in the line
+    std::map<uint64_t, std::map<std::pair<std::string, std::string>, uint64_t>> lines;
+    std::map<std::pair<uint64_t, std::string>, uint64_t> functions;  // line, name
     // line, predicate, ordinal of that predicate in the line in its unit
     std::map<std::tuple<uint64_t, std::string, uint64_t>, Counts> branches;
   };
   void on_branch(FileCounts& file, const CountedSite& site);
+  static uint64_t line_count(
+      const std::map<std::pair<std::string, std::string>, uint64_t>& functions);
 
   std::map<std::string, FileCounts, std::less<>> files_;
   std::map<std::tuple<std::string, std::string, uint64_t, std::string, std::string>, uint64_t> nth_;
