@@ -54,7 +54,7 @@ set(telltale_man ${PROJECT_BINARY_DIR}/man)
 add_custom_target(telltale_man_pages ALL
   COMMAND ${CMAKE_COMMAND} -E make_directory ${telltale_man}
   COMMAND telltale man --all ${telltale_man} VERBATIM)
-set(telltale_cc_pages telltale-cc telltale-c++ sampler-cc csi-cc)
+set(telltale_cc_pages telltale-cc telltale-c++ telltale-llvm-ar telltale-llvm-ranlib telltale-clang-scan-deps sampler-cc csi-cc)
 list(TRANSFORM telltale_cc_pages APPEND .1)
 set(patterns "")
 foreach(page IN LISTS telltale_cc_pages)

@@ -291,6 +291,12 @@ bool splits_debug_information(const std::vector<std::string>& words) {
 
 }  // namespace
 
+std::vector<std::string> without_own_options(const std::vector<std::string>& given) {
+  std::vector<std::string> all;
+  expand(given, all, 0);
+  return sort_out(all).clang;
+}
+
 CommandLine rewrite(const std::vector<std::string>& given, const Installation& installation) {
   std::vector<std::string> all;
   expand(given, all, 0);

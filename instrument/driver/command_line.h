@@ -26,6 +26,9 @@ struct CommandLine {
 // else is passed on.
 CommandLine rewrite(const std::vector<std::string>& given, const Installation& installation);
 
+// The same words without the options of telltale-cc: for tools that read clang's command lines.
+std::vector<std::string> without_own_options(const std::vector<std::string>& given);
+
 // The words of a response file by GNU's rules: white space separates words; quotes and backslashes
 // protect it.
 std::vector<std::string> words_of(const std::string& text);

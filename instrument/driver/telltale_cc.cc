@@ -1,11 +1,14 @@
-// telltale-cc, telltale-c++, sampler-cc, csi-cc: clang with a plugin and the sampler's runtime.
+// telltale-cc, telltale-c++, sampler-cc, csi-cc: clang with a plugin and the sampler's runtime;
+// telltale-llvm-ar and others: LLVM's tools of the same release.
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command_line.h"
@@ -14,6 +17,11 @@
 namespace {
 
 namespace fs = std::filesystem;
+
+// CMake takes "telltale-" for the prefix of a toolchain, and expects these with it: archives of
+// LLVM's bitcode (link-time optimisation), dependencies of C++20's modules.
+constexpr const char* kScanner = "clang-scan-deps";
+constexpr std::array<const char*, 3> kTools = {"llvm-ar", "llvm-ranlib", kScanner};
 
 // The newest first. TELLTALE_CLANG_RELEASE chooses another.
 constexpr std::array<const char*, 2> kReleases = {"22", "19"};
@@ -53,10 +61,47 @@ bool find_installation(bool is_cxx, telltale::driver::Installation& found) {
   return false;
 }
 
+// Returns only if the program cannot be run.
+int execute(const std::string& program, std::vector<std::string> arguments) {
+  std::vector<char*> words;
+  for (std::string& word : arguments) words.push_back(word.data());
+  words.push_back(nullptr);
+  ::execv(program.c_str(), words.data());
+  std::perror(program.c_str());
+  return 1;
+}
+
+// `given` are the arguments, the first of which is the tool's name.
+int run_tool(const std::string& tool, std::vector<std::string> given) {
+  const auto separator = std::find(given.begin(), given.end(), "--");
+  const bool scans = tool == kScanner && given.end() - separator > 1;
+  telltale::driver::Installation installation;
+  if (!find_installation(scans && separator[1].ends_with("++"), installation)) return 1;
+  std::string program = find_program(tool + "-" + std::to_string(installation.release));
+  std::error_code ignored;
+  if (program.empty()) program = fs::canonical(installation.clang, ignored).parent_path() / tool;
+  if (::access(program.c_str(), X_OK) != 0) {
+    std::fprintf(stderr, "telltale-cc: %s of LLVM %d is not installed\n", tool.c_str(),
+                 installation.release);
+    return 1;
+  }
+  if (scans) {
+    const std::vector<std::string> words =
+        telltale::driver::without_own_options({separator + 2, given.end()});
+    separator[1] = installation.clang;
+    given.erase(separator + 2, given.end());
+    given.insert(given.end(), words.begin(), words.end());
+  }
+  return execute(program, std::move(given));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string name = fs::path(argv[0]).filename();
+  for (const char* const tool : kTools) {
+    if (name.ends_with(tool)) return run_tool(tool, {argv, argv + argc});
+  }
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     const bool helps = word == telltale::driver::kHelp;
@@ -78,10 +123,6 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: warning: %s\n", name.c_str(), warning.c_str());
   if (line.note && ::isatty(STDERR_FILENO) == 1)
     std::fprintf(stderr, "%s: note: %s\n", name.c_str(), line.note->c_str());
-  std::vector<char*> words{installation.clang.data()};
-  for (std::string& word : line.arguments) words.push_back(word.data());
-  words.push_back(nullptr);
-  ::execv(installation.clang.c_str(), words.data());
-  std::perror(installation.clang.c_str());
-  return 1;
+  line.arguments.insert(line.arguments.begin(), installation.clang);
+  return execute(installation.clang, std::move(line.arguments));
 }

@@ -1,0 +1,1 @@
+int limited(int value) { return value > 3 ? 3 : value; }

@@ -1,0 +1,3 @@
+int limited(int value);
+
+int main(int argc, char**) { return limited(argc) - argc; }

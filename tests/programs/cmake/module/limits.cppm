@@ -1,0 +1,3 @@
+export module limits;
+
+export int limited(int value) { return value > 3 ? 3 : value; }

@@ -1,0 +1,3 @@
+import limits;
+
+int main(int argc, char**) { return limited(argc) - argc; }
