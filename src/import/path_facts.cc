@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/paths/frame_coverage.h"
+#include "import/lines_of_call.h"
 #include "import/study_stacks.h"
 
 namespace telltale {
@@ -52,6 +53,54 @@ bool is_certain(const FramePaths& frame) {
 
 Said said(Ran ran) { return ran == Ran::yes ? Said::yes : ran == Ran::no ? Said::no : Said::maybe; }
 
+// What the call could have run from the block on that it stopped in.
+std::set<Place> places_ahead(const PathGraph& graph, const std::string& file,
+                             const PathHistory& history) {
+  const std::vector<bool> ahead = blocks_from(graph, history.readings.front().block());
+  std::set<Place> places;
+  for (uint32_t node = 0; node < ahead.size(); ++node) {
+    if (!ahead[node] || node == kExitNode) continue;
+    for (Place& place : places_of(graph, file, node)) places.insert(std::move(place));
+  }
+  return places;
+}
+
+// By the paths alone. A block that began may have been left in the middle, and then some of its
+// lines did not run: of the one that the call stopped in, only earlier turns are certain.
+std::map<Place, Ran> lines_of_paths(const PathGraph& graph, const std::string& file,
+                                    const PathHistory& history) {
+  std::vector<Ran> ran = blocks_of_frame(graph, history);
+  const PathHistory::Reading& reading = history.readings.front();
+  const std::span<const uint32_t> before =
+      std::span(reading.partial).first(reading.partial.empty() ? 0 : reading.partial.size() - 1);
+  const auto passed = [&](std::span<const uint32_t> path) {
+    return std::ranges::find(path, reading.block()) != path.end();
+  };
+  const bool is_certain =
+      passed(before) || std::ranges::any_of(std::span(history.completed).first(reading.completed),
+                                            [&](const auto& path) { return passed(path.blocks); });
+  if (reading.block() < ran.size() && !is_certain) ran[reading.block()] = Ran::maybe;
+  std::map<Place, Ran> lines;
+  for (uint32_t node = 0; node < ran.size(); ++node) {
+    if (node == kExitNode) continue;
+    for (const Place& place : places_of(graph, file, node)) add_copy(lines, place, ran[node]);
+  }
+  return lines;
+}
+
+void add_lines_of_call(const FramePaths& frame, const PathGraph& graph, const std::string& file,
+                       bool crashed, PathFacts& facts) {
+  const PathHistory& history = frame.decoded.front().history;
+  std::map<Place, Ran> lines = lines_of_call(frame);
+  if (frame.blocks.empty()) lines = lines_of_paths(graph, file, history);
+  const std::set<Place> ahead = places_ahead(graph, file, history);
+  for (const auto& [place, ran] : lines) {
+    const bool not_yet = crashed && ran == Ran::no && ahead.contains(place);
+    facts.add(PathFacts::Kind::ran_in_call, {{frame.function, file}, {place}},
+              not_yet ? Said::not_yet : said(ran));
+  }
+}
+
 // Adds what is certain of a frame. `crashed`: the call was stopped by a signal.
 void add_frame(const FramePaths& frame, bool crashed, PathFacts& facts) {
   if (!is_certain(frame)) return;
@@ -68,15 +117,7 @@ void add_frame(const FramePaths& frame, bool crashed, PathFacts& facts) {
   }
   facts.add(PathFacts::Kind::stopped_on_path, {function, places_of(graph, file, reading.partial)},
             Said::yes);
-  const std::vector<Ran> ran = blocks_of_frame(graph, history);
-  const std::vector<bool> ahead = blocks_from(graph, reading.block());
-  for (uint32_t node = 0; node < ran.size(); ++node) {
-    if (node == kExitNode) continue;
-    const bool not_yet = crashed && ran[node] == Ran::no && ahead[node];
-    for (const Place& place : places_of(graph, file, node))
-      facts.add(PathFacts::Kind::ran_in_call, {function, {place}},
-                not_yet ? Said::not_yet : said(ran[node]));
-  }
+  add_lines_of_call(frame, graph, file, crashed, facts);
 }
 
 // What the calls on the stacks of a crashed process could still have run.
@@ -90,40 +131,43 @@ class Ahead {
     }
   }
 
+  // A function that was inlined is ahead where its copy is.
   [[nodiscard]] bool has(const FunctionCoverage& function, const Place& place) const {
-    const auto open = open_.find({function.linkage_name, function.module});
-    return open != open_.end() && (open->second.all || open->second.lines.contains(place));
+    return lines_.contains(place) || uncertain_.contains({function.linkage_name, function.module});
   }
 
  private:
-  struct Open {
-    bool all = false;  // where a call stopped is not certain
-    std::set<Place> lines;
-  };
-
   void add(const FramePaths& frame) {
-    Open& open = open_[{frame.linkage_name, frame.module}];
-    if (!is_certain(frame)) {
-      open.all = true;
-      return;
-    }
-    const PathGraph& graph = *frame.decoded.front().graph;
-    const std::string& file = graph.scopes.empty() ? frame.file : graph.scopes.front().file;
-    const std::vector<bool> ahead =
-        blocks_from(graph, frame.decoded.front().history.readings.front().block());
-    for (uint32_t node = 0; node < ahead.size(); ++node) {
-      if (!ahead[node] || node == kExitNode) continue;
-      for (Place& place : places_of(graph, file, node)) open.lines.insert(std::move(place));
+    if (!is_certain(frame)) uncertain_.emplace(frame.linkage_name, frame.module);
+    for (const FramePaths::Decoded& decoded : frame.decoded) {
+      const PathGraph& graph = *decoded.graph;
+      const std::string& file = graph.scopes.empty() ? frame.file : graph.scopes.front().file;
+      if (is_certain(frame)) {
+        lines_.merge(places_ahead(graph, file, decoded.history));
+        continue;
+      }
+      for (uint32_t node = 0; node < graph.blocks.size(); ++node)
+        for (Place& place : places_of(graph, file, node)) lines_.insert(std::move(place));
     }
   }
 
-  std::map<std::pair<std::string, std::string>, Open> open_;  // by linkage name and module
+  // By linkage name and module: where a call stopped is not certain.
+  std::set<std::pair<std::string, std::string>> uncertain_;
+  std::set<Place> lines_;
 };
 
-bool was_called(const FunctionCoverage& function) {
-  return function.ran == Ran::yes || std::ranges::any_of(function.lines, [](const auto& line) {
-           return line.second == Ran::yes;
-         });
+// The lines of its code; its own have the answers of all copies, also of those that were inlined
+// into other functions.
+std::map<Place, Ran> lines_of(const FunctionCoverage& function) {
+  std::map<Place, Ran> lines = function.lines;
+  for (const auto& [line, ran] : function.source_lines)
+    lines.insert_or_assign({function.file, line}, ran);
+  return lines;
+}
+
+bool was_called(const FunctionCoverage& function, const std::map<Place, Ran>& lines) {
+  return function.ran == Ran::yes ||
+         std::ranges::any_of(lines, [](const auto& line) { return line.second == Ran::yes; });
 }
 
 }  // namespace
@@ -147,7 +191,7 @@ PathFacts::Said PathFacts::find(Kind kind, const Deed& deed) const {
 }
 
 Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems) {
-  const auto threads = stacks.thread_paths(problems);
+  const auto threads = stacks.thread_paths_and_blocks(problems);
   if (!threads) return std::unexpected(threads.error());
   ProblemLog known;  // the same problems again
   const auto coverage = stacks.coverage(known);
@@ -159,8 +203,9 @@ Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems
   }
   const Ahead ahead(*threads);
   for (const FunctionCoverage& function : *coverage) {
-    const bool called = was_called(function);
-    for (const auto& [place, ran] : function.lines) {
+    const std::map<Place, Ran> lines = lines_of(function);
+    const bool called = was_called(function, lines);
+    for (const auto& [place, ran] : lines) {
       const bool not_yet = crashed && ran == Ran::no && (!called || ahead.has(function, place));
       facts.add(PathFacts::Kind::ran_in_process, {{function.function, function.file}, {place}},
                 not_yet ? Said::not_yet : said(ran));

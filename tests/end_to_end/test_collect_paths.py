@@ -302,7 +302,7 @@ class StoreCase(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-paths-"))
         cls.addClassCleanup(shutil.rmtree, cls.folder)
-        cls.program = build(cls.folder / "graded", RELEASES[-1], "-silent", "-g", "-O1", "--trace=pt.schema", "-fsampler-scheme=branches", GRADED)
+        cls.program = build(cls.folder / "graded", RELEASES[-1], "-silent", "-g", "-O0", "--trace=pt.schema", "-fsampler-scheme=branches", GRADED)
         cls.study, cls.store = cls.folder / "study", cls.folder / "store"
         environment = {**os.environ, "HOME": str(cls.folder)}
         script = f"{cls.program} $((5 + $TELLTALE_RUN / 2 % 4)) $((7 + 4 * ($TELLTALE_RUN % 2)))"

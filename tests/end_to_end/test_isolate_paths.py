@@ -1,6 +1,7 @@
 """`telltale isolate`, on runs that left core files of TELLTALE_PATHS."""
 import json
 import pathlib
+import re
 import unittest
 
 from core_files import crash
@@ -79,6 +80,34 @@ class IsolatePaths(SamplerCase):
         wrong, right = (number for number, each in enumerate(text, 1) if each.strip().startswith("place = "))
         # The other branch was taken by no failing run, and choose() had returned: that is an observation.
         self.assertEqual({each["predicate"] for each in [row, *row["same"]]}, {f"line {wrong} ran", f"line {right} did not run"})
+
+    def test_lines_after_the_place_of_a_crash_did_not_run(self):
+        """Of the block that a call stopped in, lines that follow; and lines that ran in a copy that was inlined."""
+        source = SOURCE.with_name("crash_in_block.c")
+        text = source.read_text().splitlines()
+        later = {f"line {number} ran" for number, each in enumerate(text, 1)
+                 if each.strip() in ("return right + 1;", "after = before + 1;", "return after;", "exit(sum < 0);")}
+        inlined = {f"line {number} did not run" for number, each in enumerate(text, 1) if "number < 0" in each or "number + before" in each}
+        self.assertEqual((len(later), len(inlined)), (4, 2))
+        for level in ("-O0", "-O1", "-O2"):
+            with self.subTest(level=level):
+                program = build(self.path("crashes"), RELEASES[-1], "--trace=all.schema", "-silent", "-g", level, source)
+                for label in ("failed", "passed"):
+                    self.path(label).mkdir(exist_ok=True)
+                for number in range(12):
+                    core = self.path("core")
+                    status = run(program, str(number), env={"TELLTALE_PATHS": str(core), "TELLTALE_PATHS_AT_EXIT": "1"}).returncode
+                    self.assertEqual(status != 0, number % 2 == 1)
+                    core.replace(self.path("failed" if status else "passed") / f"{number}.core")
+                rows = self.isolate("--program", program, "--all", "--filter", "none", "--limit", "0")["rows"]
+                true = {kind: [row for row in rows if row["scheme"] == kind and row["true_in_failing"]] for kind in ("lines", "lines-of-call")}
+                for row in true["lines"]:
+                    self.assertNotIn(row["predicate"], later | inlined)
+                for row in true["lines-of-call"]:
+                    ran = re.search(r" ran (line \d+) in a call on the stack$", row["predicate"])
+                    self.assertFalse(ran and f"{ran[1]} ran" in later, row["predicate"])
+                self.assertTrue(any(row["predicate"].endswith(" ran") for row in true["lines"]))
+                self.assertTrue(true["lines-of-call"])
 
     def test_core_files_of_the_kernel_are_evidence_too(self):
         self.runs("pt.schema", (7, 11))

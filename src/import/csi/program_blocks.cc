@@ -131,8 +131,9 @@ std::vector<Ran> lines_ran(const std::vector<LineHere>& lines, const BlockAnswer
     if (lines[i].calls > progress.at_most) return Ran::no;
     if (block.ran != Ran::yes) return block.ran;
     if (progress.left || lines[i].calls < progress.certainly || i < before_stop) return Ran::yes;
-    const bool is_reached =
-        lines[i].calls == progress.certainly && (!block.stops.interrupted || i == 0);
+    // An instruction of none of the block's lines was moved there: it may be before the first.
+    const bool is_reached = lines[i].calls == progress.certainly &&
+                            (!block.stops.interrupted || (i == 0 && block.stops.places.empty()));
     return is_reached ? Ran::yes : Ran::maybe;
   };
   std::vector<Ran> ran;

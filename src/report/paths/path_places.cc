@@ -110,29 +110,6 @@ Ran place_ran(const FramePaths& frame, const PathGraph& graph, const PathGraph::
                                                                                  : Ran::no;
 }
 
-std::map<std::pair<std::string, uint32_t>, Ran> lines_ran(const FramePaths& frame) {
-  std::map<std::pair<std::string, uint32_t>, Ran> lines;
-  std::map<std::pair<std::string, uint32_t>, Ran> entered;  // by the blocks as a whole
-  for (const FramePaths::Block& block : frame.blocks) {
-    for (size_t i = 0; i < block.lines.size(); ++i) {
-      add_copy(lines, block.lines[i], block.lines_ran[i]);
-      add_copy(entered, block.lines[i], block.ran);
-    }
-  }
-  for (const auto& place : frame.lost_lines) {
-    const auto [known, is_new] = lines.try_emplace(place, Ran::maybe);
-    if (known->second == Ran::no) known->second = Ran::maybe;
-  }
-  // Flags of coverage tell of whole blocks.
-  for (const auto& [place, ran] : frame.lines) {
-    const auto [known, is_new] = lines.try_emplace(place, ran);
-    const auto whole = entered.find(place);
-    const bool is_of_part = whole != entered.end() && whole->second != known->second;
-    if (!is_new && !is_of_part) known->second = agree(known->second, ran);
-  }
-  return lines;
-}
-
 std::vector<Reading> distinct_readings(const FramePaths::Decoded& decoded) {
   std::vector<Reading> kept;
   for (const Reading& reading : decoded.history.readings) {

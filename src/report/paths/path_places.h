@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -51,10 +50,6 @@ std::vector<Ran> blocks_ran(const FramePaths& frame, const FramePaths::Decoded& 
 // The answer for a place of a block with this answer.
 Ran place_ran(const FramePaths& frame, const PathGraph& graph, const PathGraph::Place& place,
               Ran block);
-
-// The same by file and line, of a frame without paths: by its blocks, and by FramePaths::lines. Of
-// the block that it stopped in, lines after that place may not have run.
-std::map<std::pair<std::string, uint32_t>, Ran> lines_ran(const FramePaths& frame);
 
 // Readings that do not show the same lines, with fewer completed paths first.
 std::vector<PathHistory::Reading> distinct_readings(const FramePaths::Decoded& decoded);

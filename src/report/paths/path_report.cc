@@ -13,6 +13,7 @@
 
 #include "analysis/paths/function_coverage.h"
 #include "base/append_format.h"
+#include "import/lines_of_call.h"
 #include "model/function_names.h"
 #include "output/escape.h"
 #include "output/flame/page_text.h"
@@ -89,7 +90,7 @@ class TextWriter {
   // For a function without paths. Only lines of the file that defines it are listed.
   void write_blocks(const FramePaths& frame) {
     std::map<uint32_t, Ran> lines;
-    for (const auto& [place, ran] : lines_ran(frame)) {
+    for (const auto& [place, ran] : lines_of_call(frame)) {
       if (!frame.file.empty() && place.first.ends_with(frame.file))
         lines.emplace(place.second, ran);
     }
@@ -374,7 +375,7 @@ std::vector<ThreadPaths> choose_paths(std::vector<ThreadPaths> threads, const Ca
 void ask_for_sources(const std::vector<ThreadPaths>& threads, SourceLines& sources) {
   for (const ThreadPaths& thread : threads) {
     for (const FramePaths& frame : thread.frames) {
-      const auto of_lines = lines_ran(frame);
+      const auto of_lines = lines_of_call(frame);
       if (!frame.decoded.empty() || !of_lines.empty())
         sources.complaint(frame.file, frame.directory);
       for (const Decoded& decoded : frame.decoded) {

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analysis/paths/frame_coverage.h"
+#include "import/lines_of_call.h"
 #include "output/flame/page.h"
 #include "output/flame/page_text.h"
 #include "output/json_writer.h"
@@ -204,7 +205,7 @@ class StepsWriter {
   // All lines of a frame without paths, and the one where it stopped.
   void write_lines_ran(const FramePaths& frame) {
     SourceLinesRan lines;
-    for (const auto& [place, ran] : lines_ran(frame)) {
+    for (const auto& [place, ran] : lines_of_call(frame)) {
       const size_t source = sources_.use(place.first, frame.directory, place.second);
       lines.emplace(std::pair(source, place.second), ran);
     }
