@@ -59,9 +59,10 @@ class PathPredicates final : public PredicateSet {
         words.scheme = "paths";
         words.text = fmt::format("{} {} path {}", name, done ? "took" : "did not take", lines);
         break;
-      case Kind::stopped_on_path:
+      case Kind::followed_path:
         words.scheme = "last-path";
-        words.text = fmt::format("{} {} stopped on path {}", name, done ? "was" : "was not", lines);
+        words.text =
+            fmt::format("{} {} path {}", name, done ? "followed" : "did not follow", lines);
         break;
       case Kind::ran_in_call:
         words.scheme = "lines-of-call";

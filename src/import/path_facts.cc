@@ -1,6 +1,7 @@
 #include "import/path_facts.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -42,6 +43,12 @@ std::vector<Place> places_of(const PathGraph& graph, const std::string& file,
     }
   }
   return places;
+}
+
+bool begins_with(const PathFacts::Deed& path, const PathFacts::Deed& beginning) {
+  return path.function == beginning.function && !beginning.places.empty() &&
+         beginning.places.size() <= path.places.size() &&
+         std::equal(beginning.places.begin(), beginning.places.end(), path.places.begin());
 }
 
 bool is_certain(const FramePaths& frame) {
@@ -93,12 +100,13 @@ void add_lines_of_call(const FramePaths& frame, const PathGraph& graph, const st
   const PathHistory& history = frame.decoded.front().history;
   std::map<Place, Ran> lines = lines_of_call(frame);
   if (frame.blocks.empty()) lines = lines_of_paths(graph, file, history);
-  const std::set<Place> ahead = places_ahead(graph, file, history);
+  std::set<Place> ahead = places_ahead(graph, file, history);
   for (const auto& [place, ran] : lines) {
     const bool not_yet = crashed && ran == Ran::no && ahead.contains(place);
     facts.add(PathFacts::Kind::ran_in_call, {{frame.function, file}, {place}},
               not_yet ? Said::not_yet : said(ran));
   }
+  if (crashed) facts.ahead[{frame.function, file}].merge(ahead);
 }
 
 // Adds what is certain of a frame. `crashed`: the call was stopped by a signal.
@@ -115,7 +123,7 @@ void add_frame(const FramePaths& frame, bool crashed, PathFacts& facts) {
     facts.add(PathFacts::Kind::took_path,
               {function, places_of(graph, file, history.completed[i].blocks)}, Said::yes);
   }
-  facts.add(PathFacts::Kind::stopped_on_path, {function, places_of(graph, file, reading.partial)},
+  facts.add(PathFacts::Kind::followed_path, {function, places_of(graph, file, reading.partial)},
             Said::yes);
   add_lines_of_call(frame, graph, file, crashed, facts);
 }
@@ -186,8 +194,34 @@ void PathFacts::add(Kind kind, Deed deed, Said done) {
 PathFacts::Said PathFacts::find(Kind kind, const Deed& deed) const {
   const auto& all = of(kind);
   if (const auto found = all.find(deed); found != all.end()) return found->second;
-  const bool is_path = kind == Kind::took_path || kind == Kind::stopped_on_path;
-  return is_path && decoded.contains(deed.function) ? Said::no : Said::maybe;
+  const bool is_path = kind == Kind::took_path || kind == Kind::followed_path;
+  if (!is_path || !decoded.contains(deed.function)) return Said::maybe;
+  if (kind == Kind::followed_path && followed(deed)) return Said::yes;
+  return could_still_follow(deed) ? Said::not_yet : Said::no;
+}
+
+// Whether a path of the run begins like this.
+bool PathFacts::followed(const Deed& beginning) const {
+  return std::ranges::any_of(std::array{Kind::took_path, Kind::followed_path}, [&](Kind kind) {
+    // In the order of the map, what begins with it is next.
+    const auto next = of(kind).lower_bound(beginning);
+    return next != of(kind).end() && begins_with(next->first, beginning);
+  });
+}
+
+// Whether a call that a crash stopped was on the way along this path, or could have come to it.
+bool PathFacts::could_still_follow(const Deed& path) const {
+  const auto open = ahead.find(path.function);
+  if (open == ahead.end()) return false;
+  const auto is_ahead = [&](std::span<const Place> rest) {
+    return std::ranges::all_of(rest, [&](const Place& at) { return open->second.contains(at); });
+  };
+  const std::span<const Place> places = path.places;
+  if (is_ahead(places)) return true;
+  return std::ranges::any_of(of(Kind::followed_path), [&](const auto& stopped) {
+    return begins_with(path, stopped.first) &&
+           is_ahead(places.subspan(stopped.first.places.size()));
+  });
 }
 
 Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems) {

@@ -20,9 +20,10 @@ namespace telltale {
 
 // What the paths in a run's stack frames, and its coverage, say that the run did.
 struct PathFacts {
-  // In the order of the groups of sites that path_evidence() makes of them.
-  enum class Kind : uint8_t { took_path, stopped_on_path, ran_in_call, ran_in_process };
-  static constexpr std::array kKinds = {Kind::took_path, Kind::stopped_on_path, Kind::ran_in_call,
+  // In the order of the groups of sites that path_evidence() makes of them. A path is taken if it
+  // was completed; a beginning of one is followed, whether the call stopped at its end or went on.
+  enum class Kind : uint8_t { took_path, followed_path, ran_in_call, ran_in_process };
+  static constexpr std::array kKinds = {Kind::took_path, Kind::followed_path, Kind::ran_in_call,
                                         Kind::ran_in_process};
   using Function = std::pair<std::string, std::string>;  // name and file
   using Place = std::pair<std::string, uint32_t>;        // file and line
@@ -40,6 +41,8 @@ struct PathFacts {
   std::array<std::map<Deed, Said>, kKinds.size()> known;
   // Those whose paths are known. They did not take the paths that are not listed.
   std::set<Function> decoded;
+  // Of those, the ones that a crash stopped: what their calls could still have run.
+  std::map<Function, std::set<Place>> ahead;
   // With which the program ended, the innermost frame first; core_stack().
   std::vector<isolation::StackFrame> stack;
 
@@ -50,8 +53,13 @@ struct PathFacts {
   // If a deed is added twice (a line in several blocks), the first of yes, maybe, not_yet and no
   // that was added is kept.
   void add(Kind kind, Deed deed, Said done);
+  // What the run says of a deed of any run.
   [[nodiscard]] Said find(Kind kind, const Deed& deed) const;
   bool operator==(const PathFacts&) const = default;
+
+ private:
+  [[nodiscard]] bool followed(const Deed& beginning) const;
+  [[nodiscard]] bool could_still_follow(const Deed& path) const;
 };
 
 // Only what is certain. Errors: those of StackPaths.

@@ -78,10 +78,10 @@ class StudyFuzzTest(StudyCase):
         self.assertGreater(len(failed), 10)
         self.assertLessEqual(failed, {path.stem for path in (study / "paths").iterdir()})
         # The table of clusters names a path or a line, and isolate ranks them.
-        self.assertRegex(done.stdout, r"SIGSEGV .*\b(took path|stopped on path|ran line)\b")
+        self.assertRegex(done.stdout, r"SIGSEGV .*\b(took path|followed path|ran line)\b")
         document = json.loads(telltale("isolate", "--json", study, "--cluster", found["SIGSEGV"]["cluster"],
                                         "--score", "balanced-accuracy", "--filter", "none").stdout)
-        self.assertRegex(document["rows"][0]["predicate"], r"\b(took path|stopped on path|ran line)\b")
+        self.assertRegex(document["rows"][0]["predicate"], r"\b(took path|followed path|ran line)\b")
         self.assertEqual(telltale("check", study).returncode, 0)
 
     def test_mutations_with_one_seed_are_the_same(self):

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -16,7 +17,7 @@
 namespace telltale::collect {
 namespace {
 
-constexpr std::string_view kPathDigestHead{"telltale paths 1\n", 17};
+constexpr std::string_view kPathDigestHead{"telltale paths 2\n", 17};
 constexpr size_t kPathHeadBytes = 17 + 4 * sizeof(uint64_t) + sizeof(uint32_t);
 
 class PathDigestWriter {
@@ -55,6 +56,13 @@ class PathDigestWriter {
     put_name(function.first);
     put_name(function.second);
   }
+  void put_places(const auto& places) {
+    append_varint(body_, places.size());
+    for (const auto& [file, line] : places) {
+      put_name(file);
+      append_varint(body_, line);
+    }
+  }
   void put_problem(const Problem& problem) {
     append_varint(body_, static_cast<uint64_t>(problem.kind));
     append_varint(body_, problem.offset);
@@ -65,15 +73,16 @@ class PathDigestWriter {
   void put_facts(const PathFacts& facts) {
     append_varint(body_, facts.decoded.size());
     for (const PathFacts::Function& function : facts.decoded) put_function(function);
+    append_varint(body_, facts.ahead.size());
+    for (const auto& [function, places] : facts.ahead) {
+      put_function(function);
+      put_places(places);
+    }
     for (const auto& deeds : facts.known) {
       append_varint(body_, deeds.size());
       for (const auto& [deed, ran] : deeds) {
         put_function(deed.function);
-        append_varint(body_, deed.places.size());
-        for (const auto& [file, line] : deed.places) {
-          put_name(file);
-          append_varint(body_, line);
-        }
+        put_places(deed.places);
         append_varint(body_, static_cast<uint64_t>(ran));
       }
     }
@@ -137,6 +146,10 @@ class PathDigestReader {
     if (line > std::numeric_limits<uint32_t>::max()) in_.fail(LebCursor::Failure::rejected, "line");
     return static_cast<uint32_t>(line);
   }
+  PathFacts::Place place() {
+    std::string file = name("file");
+    return {std::move(file), line()};
+  }
   Problem problem(const std::string& file) {
     Problem problem;
     const uint64_t kind = in_.uleb("kind");
@@ -154,10 +167,8 @@ class PathDigestReader {
   std::pair<PathFacts::Deed, PathFacts::Said> deed() {
     PathFacts::Deed deed;
     deed.function = function();
-    for (uint64_t left = count("places"); left != 0 && in_.ok(); --left) {
-      std::string file = name("file");
-      deed.places.emplace_back(std::move(file), line());
-    }
+    for (uint64_t left = count("places"); left != 0 && in_.ok(); --left)
+      deed.places.push_back(place());
     const uint64_t said = in_.uleb("said");
     if (said > static_cast<uint64_t>(PathFacts::Said::not_yet))
       in_.fail(LebCursor::Failure::rejected, "said");
@@ -168,6 +179,11 @@ class PathDigestReader {
     PathFacts facts;
     for (uint64_t left = count("functions"); left != 0 && in_.ok(); --left)
       facts.decoded.insert(facts.decoded.end(), function());
+    for (uint64_t left = count("functions ahead"); left != 0 && in_.ok(); --left) {
+      std::set<PathFacts::Place>& places = facts.ahead[function()];
+      for (uint64_t more = count("places ahead"); more != 0 && in_.ok(); --more)
+        places.insert(places.end(), place());
+    }
     for (auto& deeds : facts.known) {
       for (uint64_t left = count("deeds"); left != 0 && in_.ok(); --left)
         deeds.insert(deeds.end(), deed());

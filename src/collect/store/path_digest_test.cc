@@ -18,10 +18,11 @@ PathFacts some_facts() {
   PathFacts facts;
   const PathFacts::Function grade{"grade", "graded.c"};
   facts.decoded = {grade, {"main", "graded.c"}};
+  facts.ahead = {{grade, {{"graded.c", 12}, {"util.h", 5}}}, {{"main", "graded.c"}, {}}};
   facts.add(PathFacts::Kind::took_path, {grade, {{"graded.c", 10}, {"util.h", 4'000'000'000}}},
             PathFacts::Said::yes);
   facts.add(PathFacts::Kind::took_path, {grade, {}}, PathFacts::Said::no);
-  facts.add(PathFacts::Kind::stopped_on_path, {grade, {{"graded.c", 11}}}, PathFacts::Said::yes);
+  facts.add(PathFacts::Kind::followed_path, {grade, {{"graded.c", 11}}}, PathFacts::Said::yes);
   facts.add(PathFacts::Kind::ran_in_call, {grade, {{"graded.c", 12}}}, PathFacts::Said::maybe);
   facts.add(PathFacts::Kind::ran_in_process, {{"main", "m.c"}, {{"m.c", 1}}}, PathFacts::Said::yes);
   facts.stack = {{"fail", "graded.c", 5, "/usr/bin/graded"}, {"", "", 0, ""}};
