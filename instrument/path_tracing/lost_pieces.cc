@@ -155,10 +155,33 @@ void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> a
   }
 }
 
-void LostPieces::add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after,
+void LostPieces::add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, bool is_folded,
                            Numbers& lost) const {
   add_sides(piece, after, lost);
+  if (is_folded) add_folded(piece, after, lost);
   add_loop(piece, after, lost);
+}
+
+// Where both sides of a branch were made one. They may also write: what they write was chosen.
+void LostPieces::add_folded(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after,
+                            Numbers& lost) const {
+  const auto is_gone = [&](std::uint64_t number) {
+    return is_removable_from_loop(pieces()[number]) && !llvm::is_contained(after, number);
+  };
+  const Ways ways(reach(piece, kNoPiece, is_gone));
+  for (const std::uint64_t to : after) ways.add_leading(to, lost);
+}
+
+void LostPieces::add_skipped(std::uint64_t piece, std::uint64_t to, HasMarker has_marker,
+                             Numbers& lost) const {
+  if (!is_removable_from_loop(pieces()[piece])) return;
+  Numbers after;
+  Ways(reach(piece, to, [&](std::uint64_t number) {
+    return !has_marker(number);
+  })).add_leading(to, after);
+  if (after.empty() && !llvm::is_contained(pieces()[piece].next, to)) return;
+  lost.insert(piece);
+  for (const std::uint64_t number : after) lost.insert(number);
 }
 
 // Where a branch no longer leads to one of its sides. `after`: the pieces that still follow.

@@ -38,8 +38,13 @@ class LostPieces {
   void add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> after, HasMarker has_marker,
                    Numbers& lost) const;
   // Adds successors of a piece that optimisation has removed; `after`: the successors that are
-  // left.
-  void add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
+  // left. `is_folded`: there is a choice between values in place of its branch.
+  void add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, bool is_folded,
+                 Numbers& lost) const;
+  // Adds the piece, and those after it that have no marker, if it leads to `to` without effects.
+  // Its branch was moved to a place before it: then it may have run where `to` is next.
+  void add_skipped(std::uint64_t piece, std::uint64_t to, HasMarker has_marker,
+                   Numbers& lost) const;
 
   // Whether an optimiser may have removed a call of the function although it would have run.
   [[nodiscard]] bool is_removable(const llvm::DISubprogram& function) const;
@@ -53,6 +58,7 @@ class LostPieces {
   [[nodiscard]] bool is_removable_from_loop(const Piece& piece) const;
   [[nodiscard]] const llvm::Function* function_left(const llvm::DISubprogram& function) const;
   void add_sides(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
+  void add_folded(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
   [[nodiscard]] llvm::SmallVector<std::uint64_t, 16> removable_side(
       std::uint64_t first, std::uint64_t branch, llvm::ArrayRef<std::uint64_t> after) const;
   void add_loop(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;

@@ -22,7 +22,9 @@
 #include "path_tracing/call_places.h"
 #include "path_tracing/data_steps.h"
 #include "path_tracing/lost_pieces.h"
+#include "path_tracing/moved_branches.h"
 #include "path_tracing/path_scopes.h"
+#include "path_tracing/pieces_of_blocks.h"
 #include "path_tracing/source_pieces.h"
 #include "path_tracing/unseen_functions.h"
 
@@ -53,8 +55,7 @@ class Collector {
       markers_.push_back(&instruction);
       const auto piece = piece_of(instruction);
       if (!piece) continue;
-      blocks_[*piece].push_back(instruction.getParent());
-      pieces_of_[instruction.getParent()].push_back(*piece);
+      pieces_.add(*piece, *instruction.getParent());
       lost_.note(piece->first);
       is_optimised_ = is_optimised_ || pieces()[piece->first].is_optimised;
       for_each_call_around(*piece, [&](const CallPlace& place, const llvm::DILocation* at) {
@@ -118,7 +119,7 @@ class Collector {
           gone.push_back(callee);
       }
     };
-    const llvm::ArrayRef<PieceHere> here = pieces_in(block);
+    const llvm::ArrayRef<PieceHere> here = pieces_.in(block);
     for (std::size_t i = 0; i < here.size(); ++i) {
       note_call_by_pointer(here[i]);
       const bool follows = inlined_follows(here[i], block, here.drop_front(i + 1));
@@ -145,12 +146,6 @@ class Collector {
                        llvm::MDTuple::get(function_.getContext(), metadata_of(gone)));
   }
 
-  [[nodiscard]] llvm::ArrayRef<PieceHere> pieces_in(const llvm::BasicBlock& block) const {
-    const auto found = pieces_of_.find(&block);
-    if (found == pieces_of_.end()) return {};
-    return found->second;
-  }
-
   static void add_lines(const PieceHere& piece, std::vector<SourceLine>& lines,
                         unsigned calls = 0) {
     for (const llvm::DILocation* const location : pieces()[piece.first].locations)
@@ -164,11 +159,10 @@ class Collector {
     llvm::SmallVector<std::uint64_t, 4> before;
     for (std::uint64_t number = pieces()[piece.first].dominator; number != kNoPiece;
          number = pieces()[number].dominator) {
-      const auto found = blocks_.find(PieceHere(number, piece.second));
-      if (found != blocks_.end() && llvm::any_of(found->second, [&](const llvm::BasicBlock* has) {
-            return dominators_.dominates(has, &block);
-          }))
-        break;
+      const auto dominates = [&](const llvm::BasicBlock* has) {
+        return dominators_.dominates(has, &block);
+      };
+      if (llvm::any_of(pieces_.blocks_with({number, piece.second}), dominates)) break;
       before.push_back(number);
     }
     return before;
@@ -181,35 +175,68 @@ class Collector {
   [[nodiscard]] std::vector<PieceHere> lost_pieces(const llvm::BasicBlock& block) const {
     llvm::DenseMap<const llvm::DILocation*, std::uint64_t> following;  // by the call of the scope
     llvm::DenseSet<PieceHere> lost;
-    for (const auto& [number, call] : llvm::reverse(pieces_in(block))) {
+    for (const auto& [number, call] : llvm::reverse(pieces_.in(block))) {
       const auto [next, is_last] = following.try_emplace(call, number);
       llvm::SmallVector<std::uint64_t, 4> after;
       if (is_last) {
-        after = pieces_after(block, call);
+        after = pieces_.after(block, call);
       } else {
         after.push_back(next->second);
         next->second = number;
       }
       LostPieces::Numbers numbers;
       const auto has_marker = [this, around = call](std::uint64_t piece) {
-        return blocks_.contains(PieceHere(piece, around));
+        return pieces_.has({piece, around});
+      };
+      const auto is_folded = [&](std::uint64_t piece) {
+        return chooses_values(block, pieces()[piece], call) &&
+               !ends_with_branch_of(block, pieces()[piece], call);
       };
       if (!after.empty()) {
         lost_.add_between(number, after, has_marker, numbers);
-        lost_.add_after(number, after, numbers);
+        lost_.add_after(number, after, is_folded(number), numbers);
       }
       // The head of a loop may have lost its marker together with the loop.
       std::uint64_t next_of_it = number;
       for (const std::uint64_t earlier : pieces_before({number, call}, block)) {
         if (llvm::is_contained(pieces()[earlier].next, next_of_it))
-          lost_.add_after(earlier, next_of_it, numbers);
+          lost_.add_after(earlier, next_of_it, is_folded(earlier), numbers);
         next_of_it = earlier;
       }
       for (const std::uint64_t each : numbers) lost.insert({each, call});
     }
+    add_skipped_branch(block, lost);
     std::vector<PieceHere> sorted(lost.begin(), lost.end());
     llvm::sort(sorted, [](const PieceHere& a, const PieceHere& b) { return a.first < b.first; });
     return sorted;
+  }
+
+  // Where a loop's branch was moved in front of the loop: adds the piece that it belongs to, which
+  // also ran on the way that goes past the loop.
+  void add_skipped_branch(const llvm::BasicBlock& block, llvm::DenseSet<PieceHere>& lost) const {
+    const bool is_own = llvm::any_of(pieces_.in(block), [&](const PieceHere& here) {
+      return ends_with_branch_of(block, pieces()[here.first], here.second);
+    });
+    if (is_own || !llvm::isa<llvm::BranchInst, llvm::SwitchInst>(block.getTerminator())) return;
+    llvm::SmallSetVector<const llvm::DILocation*, 4> calls;
+    for (const llvm::BasicBlock* const side : llvm::successors(&block))
+      for (const PieceHere& here : pieces_.in(*side)) calls.insert(here.second);
+    for (const llvm::DILocation* const call : calls) {
+      llvm::SmallVector<llvm::SmallVector<std::uint64_t, 4>, 2> sides;
+      for (const llvm::BasicBlock* const side : llvm::successors(&block))
+        sides.push_back(pieces_.from({side}, call));
+      const auto has_marker = [&](std::uint64_t piece) { return pieces_.has({piece, call}); };
+      LostPieces::Numbers numbers;
+      for (const auto& side : sides) {
+        for (const auto& other : sides) {
+          for (const std::uint64_t piece : side) {
+            if (piece == kNoPiece || llvm::is_contained(other, piece)) continue;
+            for (const std::uint64_t to : other) lost_.add_skipped(piece, to, has_marker, numbers);
+          }
+        }
+      }
+      for (const std::uint64_t each : numbers) lost.insert({each, call});
+    }
   }
 
   static bool has_few_pieces(const llvm::DISubprogram* function) {
@@ -276,7 +303,7 @@ class Collector {
     const auto goes_on = [&](llvm::ArrayRef<PieceHere> all, const llvm::BasicBlock& at) {
       for (const PieceHere& next : all) {
         if (is_inlined(next)) return false;
-        if (next.second == here.second || is_around(next.second, here.second)) return true;
+        if (next.second == here.second || is_inlined_around(next.second, here.second)) return true;
       }
       for (const llvm::BasicBlock* const successor : llvm::successors(&at))
         if (seen.insert(successor).second) pending.push_back(successor);
@@ -285,7 +312,7 @@ class Collector {
     if (goes_on(rest, block)) return false;
     while (!pending.empty() && seen.size() < kMostBlocks) {
       const llvm::BasicBlock* const at = pending.pop_back_val();
-      if (goes_on(pieces_in(*at), *at)) return false;
+      if (goes_on(pieces_.in(*at), *at)) return false;
     }
     return true;
   }
@@ -330,47 +357,6 @@ class Collector {
     }
   }
 
-  // Whether a copy of a function is one into which the other is inlined.
-  static bool is_around(const llvm::DILocation* outer, const llvm::DILocation* inner) {
-    while (inner != nullptr) {
-      inner = inner->getInlinedAt();
-      if (inner == outer) return true;
-    }
-    return false;
-  }
-
-  // The next pieces of the same copy of a function on the ways from the end of the block. Empty: it
-  // would take too long.
-  [[nodiscard]] llvm::SmallVector<std::uint64_t, 4> pieces_after(
-      const llvm::BasicBlock& block, const llvm::DILocation* call) const {
-    constexpr std::size_t kMostBlocks = 1024;
-    llvm::SmallVector<std::uint64_t, 4> found;
-    llvm::SmallPtrSet<const llvm::BasicBlock*, 16> seen;
-    llvm::SmallVector<const llvm::BasicBlock*, 16> pending{&block};
-    while (!pending.empty()) {
-      const llvm::BasicBlock* const at = pending.pop_back_val();
-      if (llvm::succ_empty(at)) found.push_back(kNoPiece);
-      for (const llvm::BasicBlock* const successor : llvm::successors(at)) {
-        if (!seen.insert(successor).second) continue;
-        if (seen.size() > kMostBlocks) return {};
-        const auto next = llvm::find_if(pieces_in(*successor), [&](const PieceHere& piece) {
-          return piece.second == call || is_around(piece.second, call);
-        });
-        if (next == pieces_in(*successor).end()) {
-          pending.push_back(successor);
-        } else {
-          // The function has returned, or may have been called again.
-          const bool has_ended =
-              next->second != call || (call != nullptr && pieces()[next->first].is_first);
-          found.push_back(has_ended ? kNoPiece : next->first);
-        }
-      }
-    }
-    llvm::sort(found);
-    found.erase(llvm::unique(found), found.end());
-    return found;
-  }
-
   static llvm::SmallVector<llvm::Metadata*, 8> metadata_of(
       const std::vector<const llvm::DISubprogram*>& functions) {
     llvm::SmallVector<llvm::Metadata*, 8> all;
@@ -397,7 +383,7 @@ class Collector {
   llvm::Function& function_;
   bool is_optimised_ = false;  // some code in it was
   std::vector<llvm::Instruction*> markers_;
-  llvm::DenseMap<PieceHere, llvm::SmallVector<const llvm::BasicBlock*, 1>> blocks_;
+  PiecesOfBlocks pieces_;
   // Blocks with calls, by the function that they call.
   llvm::DenseMap<const llvm::DISubprogram*, llvm::SmallVector<const llvm::BasicBlock*, 1>> calling_;
   // Calls at which functions were inlined that left a marker.
@@ -408,7 +394,6 @@ class Collector {
   };
   llvm::DenseMap<CallPlace, InlinedAt> inlined_at_;  // by those calls, without the callee
   llvm::DenseSet<CallPlace> places_left_;            // those and other calls, without the callee
-  llvm::DenseMap<const llvm::BasicBlock*, std::vector<PieceHere>> pieces_of_;  // in their order
   LostPieces lost_;
   llvm::DominatorTree dominators_;
 };

@@ -144,6 +144,7 @@ class FunctionMarker {
         piece.locations.push_back(location);
       if (first == nullptr || !(at->isTerminator() || ends_piece(*at))) continue;
       if (const llvm::CallBase* const call = as_call(*at)) note_call(*call, piece);
+      if (at->isTerminator() && at->getNumSuccessors() > 1) piece.branch_place = location;
       const auto* const call = llvm::dyn_cast<llvm::CallInst>(at);
       const std::uint64_t number = insert_marker(*first, std::move(piece));
       if (last == kNoPiece) first_piece_[&block] = number;

@@ -44,6 +44,7 @@ struct Piece {
   const llvm::DISubprogram* callee = nullptr;  // of this module; null: another, or unknown
   const llvm::FunctionType* called_by_pointer = nullptr;  // type of the callee; null: another call
   const llvm::DILocation* call_place = nullptr;           // of a call of `callee` or by a pointer
+  const llvm::DILocation* branch_place = nullptr;         // if it ends with a branch or switch
 };
 
 // By the number in the markers; of one module.

@@ -143,7 +143,7 @@ class ProgramBlocks(SamplerCase):
 
     def test_lines_of_odd_programs(self):
         """Certain answers at all levels, with and without the Sampler's schemes, are those without optimisation and with all flags."""
-        sources = [CASES / name for name in ("odd_flow.c", "odd_objects.cc", "odd_coroutines.cc", "unswitched_loops.c")]
+        sources = [CASES / name for name in ("odd_flow.c", "odd_objects.cc", "odd_coroutines.cc", "unswitched_loops.c", "moved_branches.c")]
         for source, release in itertools.product(sources, RELEASES):
             exact, _ = self.lines_at_exit(release, "--trace=bb.schema", "-csi-opt=0", source=source, with_headers=True)
             self.assertGreater(len(exact), 30)
