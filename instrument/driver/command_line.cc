@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
+#include <system_error>
 
 #include "driver/traced_object.h"
 #include "option_table.h"
@@ -352,6 +354,13 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
       // Where machine blocks begin: the compiler may put instructions before a block's first
       // position.
       if (knows_block_map(out)) words.emplace_back("-fbasic-block-address-map");
+    }
+    // Objects are to be built again when one of these changes.
+    for (const std::string& file :
+         {parts.trace_options.schema_file, parts.options.reset_file, parts.options.scales_file}) {
+      std::error_code ignored;
+      if (std::filesystem::is_regular_file(file, ignored))
+        words.insert(words.end(), {"-Xclang", "-fdepfile-entry=" + file});
     }
     for (const std::string& option : parts.sampler)
       words.insert(words.end(), {"-Xclang", "-plugin-arg-sampler", "-Xclang", option});

@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -92,6 +94,23 @@ TEST(CommandLine, SourcesThatAreCompiledPlainAreNoted) {
   EXPECT_FALSE(has_note({"-fsampler-scheme=branches", "-c", "user.c"}));
   EXPECT_FALSE(has_note({"--trace=pt.schema", "-c", "user.c"}));
   EXPECT_FALSE(has_note({"--version"}));
+}
+
+TEST(CommandLine, FilesOfOptionsAreDependencies) {
+  const std::string folder = testing::TempDir();
+  const std::string schema = folder + "my.schema";
+  const std::string scales = folder + "my.scales";
+  for (const std::string& name : {schema, scales}) std::ofstream(name) << "\n";
+  const auto depends_on = [](const std::vector<std::string>& words, const std::string& file) {
+    const CommandLine line = rewrite(words, {"clang-19", "/plugin.so", "/library", 19});
+    const auto found = std::ranges::find(line.arguments, "-fdepfile-entry=" + file);
+    return found != line.arguments.end() && *std::prev(found) == "-Xclang";
+  };
+  EXPECT_TRUE(depends_on({"--trace=" + schema, "-c", "user.c"}, schema));
+  EXPECT_TRUE(depends_on({"--trace", schema, "-c", "user.c"}, schema));
+  EXPECT_TRUE(depends_on(
+      {"-fsampler-scheme=branches", "-fsampler-scales=" + scales, "-c", "user.c"}, scales));
+  EXPECT_FALSE(depends_on({"--trace=pt.schema", "-c", "user.c"}, "pt.schema"));  // is built in
 }
 
 TEST(CommandLine, StraightLineCodeThatCountsAllPairsIsNotVectorisedUnlessAsked) {
