@@ -151,9 +151,10 @@ std::vector<StackFrame> read_core_stack(const OpenOptions& options) {
 }
 
 isolation::Crash crash_of(const StudyRun& run, const StudyStacks& stacks) {
-  if (run.rule == "timeout" || run.rule == "slow") return {run.rule, {}};
   isolation::Crash crash;
-  if (!run.signal.empty()) {
+  if (run.rule == "timeout" || run.rule == "slow") {
+    crash.ending = run.rule;  // the signal is telltale's
+  } else if (!run.signal.empty()) {
     crash.ending = run.signal;
   } else if (run.status.value_or(0) != 0) {
     crash.ending = fmt::format("status {}", *run.status);

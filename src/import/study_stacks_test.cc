@@ -73,10 +73,10 @@ TEST(Crashes, EndBySignalStatusOrRule) {
   EXPECT_EQ(crash_of(run_of("output", 0, ""), {}).ending, "output");
 }
 
-TEST(Crashes, OfATimeoutHaveNoStack) {
+TEST(Crashes, OfATimeoutHaveItsStack) {
   const isolation::Crash crash = crash_of(run_of("timeout", {}, "SIGTERM"), {{3, kStack}});
   EXPECT_EQ(crash.ending, "timeout");
-  EXPECT_TRUE(crash.stack.empty());
+  EXPECT_EQ(crash.stack, kStack);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ import unittest
 
 from program_text import program_text
 from sampler_programs import RELEASES, build
-from study_case import SCHEMES, StudyCase, table, telltale
+from study_case import PROGRAMS, SCHEMES, StudyCase, table, telltale
 
 # Fails by one of two stacks, by a recursion of varying depth, by a status or by its time.
 PROGRAM = program_text("study/cases/crashing.c")
@@ -60,8 +60,24 @@ class CrashClusterTest(StudyCase):
             ("SIGSEGV", "use < right < main"): 6,
             ("SIGABRT", "deep < main"): 6,  # whatever the depth
             ("status 3", ""): 6,
-            ("timeout", ""): 1,
+            ("timeout", "main"): 1,
         })
+
+    def test_hangs_are_told_apart_by_their_stacks(self):
+        """Wherever the signal interrupts them: in the program's code, or in what observes it."""
+        hanging = build(self.folder / "hanging", RELEASES[-1], "-g", "-O1", "-pthread", *SCHEMES, PROGRAMS / "cases/hanging.c")
+        study = self.study("hangs")
+        done = telltale("run", "-q", "--study", study, "--times", 8, "--jobs", 2, "--timeout", "500ms", "--", hanging, "{}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({(one["ending"], one["stack"]): one["runs"] for one in self.info(study)},
+                         {("timeout", "wait_first < main"): 2, ("timeout", "wait_second < main"): 2})
+        document = json.loads(telltale("isolate", study, "--json").stdout)
+        self.assertEqual({one["stack"] for one in document["clusters"]}, {"wait_first < main", "wait_second < main"})
+        study = self.study("alarms")
+        done = telltale("run", "-q", "--study", study, "--times", 40, "--jobs", 2, "--sparsity", 10, "--", hanging, "{}", "alarm")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual({(one["ending"], one["stack"]): one["runs"] for one in self.info(study)},
+                         {("SIGABRT", "on_alarm < wait_first < main"): 10, ("SIGABRT", "on_alarm < wait_second < main"): 10})
 
     def test_the_table_of_info_has_the_clusters(self):
         done = telltale("study", "info", self.crashes)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <ranges>
 #include <string_view>
 #include <utility>
 
@@ -52,6 +53,22 @@ constexpr std::array<std::string_view, 10> kReporterPrefixes = {
     "__sanitizer::",   "__asan", "__ubsan", "__interceptor_", "__interception::",
     "___interceptor_", "__GI_",  "__lsan",  "__msan",         "operator delete"};
 
+// Functions of Telltale's runtime that the program's code calls, and those that telltale-cc adds to
+// it. The program contains them.
+constexpr std::array<std::string_view, 3> kRuntimePrefixes = {"telltale_", "__telltale_",
+                                                              "telltale."};
+
+bool is_called_runtime(const StackFrame& frame) {
+  return std::ranges::any_of(kRuntimePrefixes, [&](std::string_view prefix) {
+    return frame.function.starts_with(prefix);
+  });
+}
+
+// What the above may call, and what calls the first function of a thread.
+bool is_inside_runtime(const StackFrame& frame) {
+  return frame.function.contains("telltale::") || is_called_runtime(frame);
+}
+
 bool is_outside(const StackFrame& frame) {
   return is_system_library(frame.module) ||
          std::ranges::find(kReporters, frame.function) != kReporters.end() ||
@@ -65,26 +82,45 @@ bool is_nameless(const StackFrame& frame) {
   return frame.function.empty() || frame.function.find("+0x") != std::string::npos;
 }
 
+// The stack without the runtime's frames: where they are depends on what is observed.
+std::vector<const StackFrame*> without_runtime(std::span<const StackFrame> stack) {
+  std::vector<const StackFrame*> kept;
+  // Outermost first. What calls a thread's first function is known by being outside of all others.
+  bool inside = false;
+  bool outermost = true;
+  for (const StackFrame& frame : stack | std::views::reverse) {
+    inside = is_called_runtime(frame) ||
+             (inside && (is_inside_runtime(frame) || is_system_library(frame.module))) ||
+             (outermost && is_inside_runtime(frame));
+    outermost = outermost && (inside || is_outside(frame));
+    if (!inside) kept.push_back(&frame);
+  }
+  std::ranges::reverse(kept);
+  return kept;
+}
+
 // How many frames are left without those of libraries, and without what calls them: _start, which
 // has no name in a stripped program.
-size_t count_inside(std::span<const StackFrame> stack) {
+size_t count_inside(std::span<const StackFrame* const> stack) {
+  const auto is_outer = [](const StackFrame* frame) { return is_outside(*frame); };
   const auto is_start = [&](size_t frame) {
-    return is_nameless(stack[frame]) && frame > 0 && is_outside(stack[frame - 1]) &&
-           !std::ranges::all_of(stack.first(frame), is_outside);
+    return is_nameless(*stack[frame]) && frame > 0 && is_outside(*stack[frame - 1]) &&
+           !std::ranges::all_of(stack.first(frame), is_outer);
   };
   size_t end = stack.size();
-  while (end != 0 && (is_outside(stack[end - 1]) || (end == stack.size() && is_start(end - 1))))
+  while (end != 0 && (is_outside(*stack[end - 1]) || (end == stack.size() && is_start(end - 1))))
     --end;
   return end;
 }
 
 }  // namespace
 
-std::string normalise_stack(std::span<const StackFrame> stack) {
+std::string normalise_stack(std::span<const StackFrame> frames) {
+  const std::vector<const StackFrame*> stack = without_runtime(frames);
   // Below main and the first function of a thread are frames of libraries, too.
   size_t begin = 0;
   size_t end = count_inside(stack);
-  while (begin < end && is_outside(stack[begin])) ++begin;
+  while (begin < end && is_outside(*stack[begin])) ++begin;
   const bool has_program = begin != end;
   if (!has_program) {
     begin = 0;
@@ -93,8 +129,8 @@ std::string normalise_stack(std::span<const StackFrame> stack) {
   std::vector<std::string_view> names;
   for (size_t i = begin; i < end && names.size() < kFrames; ++i) {
     // An address in the system's library is not the same on other machines.
-    if (has_program && is_nameless(stack[i]) && is_system_library(stack[i].module)) continue;
-    const std::string& function = stack[i].function;
+    if (has_program && is_nameless(*stack[i]) && is_system_library(stack[i]->module)) continue;
+    const std::string& function = stack[i]->function;
     const std::string_view name = function.empty() ? "?" : without_copy(function);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }

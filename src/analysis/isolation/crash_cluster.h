@@ -34,10 +34,9 @@ struct CrashCluster {
 };
 
 // The names of the three innermost functions of the program, "merge < add < main". Frames of the
-// system's libraries and of what reports a fault (abort, assertions, sanitizers, allocators) are
-// left out. A function that repeats counts once, since the depth
-// of a recursion varies. If nothing else is left, the innermost frames as they are; empty: no
-// stack.
+// system's libraries, of Telltale's runtime and of what reports a fault (abort, assertions,
+// sanitizers, allocators) are left out. A function that repeats counts once, since the depth of a
+// recursion varies. If nothing else is left, the innermost frames as they are; empty: no stack.
 std::string normalise_stack(std::span<const StackFrame> stack);
 
 // The clusters of `crashes`: the largest first, of equal ones the one with the earliest member.

@@ -60,6 +60,33 @@ TEST(NormalisedStack, LeavesOutAddressesInTheSystemsLibraries) {
   EXPECT_EQ(normalise_stack(aborting), "stock+0x17");
 }
 
+// A signal interrupts the program's own code or what observes it, as chance has it.
+TEST(NormalisedStack, LeavesOutTheRuntimeWhereverItIs) {
+  const std::string libc = "/lib/x86_64-linux-gnu/libc.so.6";
+  const std::string draw = "telltale::sampler::(anonymous namespace)::Generator::draw(int)";
+  const std::vector<std::vector<StackFrame>> observing = {
+      {},
+      {frame("telltale.sampler.tally.5")},
+      {frame("telltale_sampler_region_due_r_v2")},
+      {frame(draw), frame("telltale_sampler_region_due_r_v2"), frame("telltale.sampler.due")},
+      {frame("memset", libc), frame("telltale_sampler_add_up_v3")}};
+  for (const std::vector<StackFrame>& runtime : observing) {
+    std::vector<StackFrame> stack = {frame("abort", libc), frame("on_alarm"),
+                                     frame("libc.so.6+0x3c050", libc)};
+    stack.insert(stack.end(), runtime.begin(), runtime.end());
+    stack.insert(stack.end(), {frame("spin"), frame("main"), frame("__libc_start_main", libc)});
+    EXPECT_EQ(normalise_stack(stack), "on_alarm < spin < main");
+    EXPECT_EQ(normalise_stack(std::span(stack).subspan(3)), "spin < main");
+  }
+  const std::vector<StackFrame> thread = {
+      frame("work"), frame("telltale::sampler::(anonymous namespace)::run_thread(void*)"),
+      frame("start_thread", libc)};
+  EXPECT_EQ(normalise_stack(thread), "work");
+  // Telltale has namespaces of these names, too.
+  EXPECT_EQ(normalise_stack(frames({"telltale::sampler::ReportReader::next()", "main"})),
+            "telltale::sampler::ReportReader::next() < main");
+}
+
 TEST(NormalisedStack, OfLibrariesAloneIsTheInnermostFrames) {
   const std::vector<StackFrame> stack = {frame("raise", "/lib/libc.so.6"),
                                          frame("abort", "/lib/libc.so.6")};
