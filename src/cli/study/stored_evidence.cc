@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -123,17 +124,31 @@ class StoredPathRuns {
   std::unordered_map<size_t, size_t> by_report_;
 };
 
-// The crash clusters of the failed runs, as those of a study.
+// Resolves backtraces of a build with the programs that the store keeps of it, and with `given`.
+Result<std::map<std::string, BacktraceResolver>> find_resolvers(
+    const StoreFolder& store, const std::vector<RunFile>& files,
+    const std::vector<std::string>& given) {
+  std::map<std::string, BacktraceResolver> resolvers;
+  for (const RunFile& file : files) {
+    if (resolvers.contains(file.build)) continue;
+    auto programs = collect::stored_programs(store, file.application, file.build);
+    if (!programs) return std::unexpected(programs.error());
+    programs->insert(programs->end(), given.begin(), given.end());
+    resolvers.emplace(file.build, *std::move(programs));
+  }
+  return resolvers;
+}
+
+// The crash clusters of the failed runs, as those of a study. `resolvers`: by build.
 std::vector<isolation::CrashCluster> find_clusters(
     const std::vector<collect::StoreEvidence::Ending>& endings, const StoredPathRuns& paths,
-    const std::vector<std::string>& programs) {
-  BacktraceResolver resolver(programs);
+    std::map<std::string, BacktraceResolver>& resolvers) {
   std::vector<isolation::Crash> crashes;
   for (const collect::StoreEvidence::Ending& ending : endings) {
     StudyStacks stacks;
     std::vector<isolation::StackFrame>& stack = stacks[ending.run.number];
     stack = read_report_stack(InputFile::from_memory("backtrace", as_bytes(ending.backtrace)),
-                              resolver);
+                              resolvers.at(ending.run.build));
     if (stack.empty()) stack = paths.stack_of(ending.report);
     crashes.push_back(crash_of(ending.run, stacks));
   }
@@ -174,7 +189,9 @@ Result<LabelledEvidence> read_stored_evidence(const std::string& folder,
   const StoredPathRuns paths(*std::move(path_files), held->reports);
   const bool has_sites = !held->sites.sections().empty();
   if (!has_sites && paths.empty() && !files->empty()) return no_sites(store);
-  held->clusters = find_clusters(read->endings, paths, sources.programs);
+  auto resolvers = find_resolvers(store, *files, sources.programs);
+  if (!resolvers) return std::unexpected(resolvers.error());
+  held->clusters = find_clusters(read->endings, paths, *resolvers);
   LabelledEvidence evidence;
   evidence.problems.merge(held->problems);
   evidence.problems.merge(held->site_problems);

@@ -66,7 +66,7 @@ class RunGatherer {
     }
     const bool failed = run.label == to_string(RunLabel::failed);
     into.reports.push_back({std::string(run.id), failed, 0});
-    if (failed) add_ending(run, into);
+    if (failed) add_ending(run, build, into);
     if (run.bytes == 0) {
       ++into.without_report;
       problems_.add({Problem::Kind::loss, 0, into.reports.back().path, "Report",
@@ -100,11 +100,12 @@ class RunGatherer {
     const StoredRun::Section* section = nullptr;
   };
 
-  static void add_ending(const StoredRun& run, FileRuns& into) {
+  static void add_ending(const StoredRun& run, const std::string& build, FileRuns& into) {
     StoreEvidence::Ending ending;
     ending.report = into.reports.size() - 1;
     ending.run.label = RunLabel::failed;
     ending.run.rule = run.rule;
+    ending.run.build = build;
     if (run.status >= 0) ending.run.status = run.status;
     ending.run.signal = run.signal;
     ending.backtrace = run.backtrace;
