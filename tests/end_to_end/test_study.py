@@ -3,6 +3,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -10,7 +11,7 @@ import time
 import unittest
 
 from sampler_programs import RELEASES, SOURCE_DIR, build
-from study_case import TELLTALE, StudyCase, table, telltale
+from study_case import PROGRAMS, SCHEMES, TELLTALE, StudyCase, table, telltale
 
 
 class RunStudyTest(StudyCase):
@@ -128,6 +129,24 @@ class RunStudyTest(StudyCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([row["label"] for row in table(study)], ["failed", "passed"])
         self.assertEqual(json.loads(telltale("isolate", study, "--json").stdout)["runs"]["failing"], 1)
+
+    def test_a_library_and_the_program_that_loads_it(self):
+        cases, library = PROGRAMS / "cases", self.folder / "libchecked.so"
+        build(library, RELEASES[-1], "-g", "-O0", "-shared", "-fPIC", *SCHEMES, cases / "library.c")
+        program = build(self.folder / "uses_library", RELEASES[-1], "-g", "-O0", *SCHEMES, cases / "uses_library.c", library, f"-Wl,-rpath,{self.folder}",
+                        "-Wl,--build-id")
+        notes = subprocess.run(["readelf", "-n", program], capture_output=True, text=True, check=True).stdout
+        for name, named in (("one", [library]), ("both", [library, program])):
+            with self.subTest(name):
+                study = self.study(name)
+                done = telltale("run", "-q", "--study", study, "--times", 6, *(word for file in named for word in ("--program", file)), "--", program, "{}")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(table(study)[0]["build"], re.search(r"Build ID: (\w+)", notes)[1])
+                done = telltale("isolate", study, "--all", "--filter", "none", "--json")
+                self.assertNotIn("no given program", done.stderr)
+                document = json.loads(done.stdout)
+                self.assertTrue({"checked", "use"} <= {each["function"] for row in document["rows"] for each in (row, *row["same"])})
+                self.assertEqual([one["stack"] for one in document["clusters"]], ["checked < use < main"])
 
     def test_programs_that_a_script_starts_one_after_the_other_share_a_report(self):
         study = self.study("s")

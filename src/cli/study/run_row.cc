@@ -12,6 +12,8 @@
 #include <charconv>
 #include <csignal>
 #include <ctime>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "base/signal_name.h"
@@ -63,10 +65,28 @@ Result<uint64_t> seed_or_random(const std::optional<uint64_t>& given) {
   return seed;
 }
 
+namespace {
+
+bool is_instrumented(const std::string& program) {
+  ProblemLog ignored;  // those of its sites are told when they are added
+  return read_program_sites(program, ignored).has_value() ||
+         !traced_build_of(program).value_or(std::string()).empty();
+}
+
+}  // namespace
+
 Result<std::vector<std::string>> find_programs(const std::vector<std::string>& command,
-                                               const std::vector<std::string>& programs) {
-  if (!programs.empty()) return programs;
+                                               std::vector<std::string> programs) {
   std::string found = find_in_path(command.front());
+  if (!programs.empty()) {
+    std::error_code failure;
+    const size_t named = std::erase_if(programs, [&](const std::string& program) {
+      return std::filesystem::equivalent(program, found, failure);
+    });
+    if (named != 0 || (!found.empty() && is_instrumented(found)))
+      programs.insert(programs.begin(), std::move(found));
+    return programs;
+  }
   if (found.empty()) {
     const bool is_there = ::access(command.front().c_str(), F_OK) == 0;
     return io_error(command.front(), "cannot be run", is_there ? EACCES : ENOENT);

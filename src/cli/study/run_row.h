@@ -28,9 +28,11 @@ void note_ending(StudyRun& run, const JobOutcome& outcome);
 Result<double> parse_timeout(const std::string& text);
 // Errors: io, if the system gives no random number.
 Result<uint64_t> seed_or_random(const std::optional<uint64_t>& seed);
-// The programs that have the sites: `programs`, or the one that the command starts. Errors: io.
+// The programs that have the sites: the one that the command starts, which comes first, and
+// `programs`. If there are `programs`, the command may be without sites, as a script is. Errors:
+// io.
 Result<std::vector<std::string>> find_programs(const std::vector<std::string>& command,
-                                               const std::vector<std::string>& programs);
+                                               std::vector<std::string> programs);
 // Adds the sites of all programs; the first one's build-id names the build of the runs.
 // `of_command`: the programs were not named. Errors: those of StudyFolder::add_sites.
 Result<std::string> add_all_sites(StudyFolder& study, const std::vector<std::string>& programs,

@@ -1,0 +1,5 @@
+#include <stdlib.h>
+int checked(int n) {
+  if (n % 2) abort();
+  return n;
+}
