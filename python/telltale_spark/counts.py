@@ -27,9 +27,11 @@ class StoreCounts:
         self.path_files = files.where("label != 'skipped' AND paths IS NOT NULL").count() if "paths" in files.columns else 0
         self.skipped = files.where(F.col("label") == "skipped").count()
         labelled = files.where(F.col("label") != "skipped")
-        self.without_report = labelled.where(F.col("bytes") == 0).count()
+        # Damage that leaves no section does not tell which program wrote the report.
+        has_report = (F.col("bytes") > 0) & ((F.col("damage") == 0) | (F.size("sections") > 0))
+        self.without_report = labelled.where(~has_report).count()
         # An id is unique in an application.
-        sections = labelled.where(F.col("bytes") > 0).select("id", (F.col("label") == "failed").alias("failed"), F.explode_outer("sections").alias("s"))
+        sections = labelled.where(has_report).select("id", (F.col("label") == "failed").alias("failed"), F.explode_outer("sections").alias("s"))
         sections = sections.select("id", "failed", F.col("s.unit").alias("unit"), F.col("s.scheme").alias("scheme"), F.col("s.sites").alias("sites"),
                                    F.col("s.counted").alias("counted"), F.col("s.first").alias("first"))
         numbers = {(group.unit, group.scheme): number for number, group in enumerate(groups)}

@@ -322,6 +322,12 @@ class StoreTest(StudyCase):
         self.assertEqual(other.process.wait(60), 3)
         other.stop()
         self.assertIn(f"{ids}: cannot open: Permission denied", "".join(other.text))
+        # A folder into which one may not look is not one of another kind.
+        os.chown(store, 0, 0)
+        for words in (("store", "info"), ("store", "fold"), ("isolate",), ("study", "relabel"), ("study", "info")):
+            done = telltale(*words, store, **user)
+            self.assertEqual((done.returncode, done.stdout), (3, ""), (words, done.stderr))
+            self.assertRegex(done.stderr, rf"^telltale: {store}(/runs.tsv)?: cannot .*: Permission denied\n$")
 
     def test_a_damaged_file_is_an_error(self):
         """At its begin, in a page far after it, at its end."""
@@ -394,14 +400,16 @@ class StoreTest(StudyCase):
 
     def test_builds_applications_and_missing_sites(self):
         store = self.fresh(("one-00001", {"telltale_label": "failed"}), ("two-00001", {"telltale_build": "c2"}), ("skip-0001", {"telltale_label": "skipped"}),
-                           ("empty-001", {"body": b"", "telltale_signal": "SIGKILL"}), ("other-001", {"telltale_application": "other"}))
+                           ("empty-001", {"body": b"", "telltale_signal": "SIGKILL"}),
+                           ("random-01", {"body": b"<report id=\"samples\">\n\x7f random <bytes>\n", "telltale_label": "passed"}), ("other-001", {"telltale_application": "other"}))
         telltale("store", "fold", store)
         self.assertIn("choose one with --application", telltale("isolate", store).stderr)
         self.assertIn("no site information", telltale("isolate", store, "--application", "app").stderr)
         text = self.folder / "text.sites"
         text.write_bytes(sites())
         answer = self.isolate(store, "--application", "app", "--program", text)
-        self.assertEqual(answer["runs"], {"failing": 1, "successful": 1, "skipped": 1, "without_report": 1, "unresolved": 0, "other_clusters": 0})
+        self.assertEqual(answer["runs"], {"failing": 1, "successful": 1, "skipped": 1, "without_report": 2, "unresolved": 0, "other_clusters": 0,
+                                          "failing_left_out": 1})
         answer = self.isolate(store, "--application", "app", "--program", text, "--build", "c2")
         self.assertEqual((answer["runs"]["failing"], answer["runs"]["successful"]), (0, 1))
         shorter = self.folder / "shorter.sites"

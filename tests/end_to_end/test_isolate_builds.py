@@ -148,6 +148,49 @@ class BuildsTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("gate: new predictor: ", done.stderr)
 
+    def test_a_gate_needs_evidence_of_all_failures(self):
+        """Runs that fail without a report, and builds of which every run fails, are not better than known failures."""
+        before, after = self.folder / "known-before", self.folder / "known-after"
+        make_study(before, [Build("new")], 40)
+        gate = ("isolate", after, "--gate", before)
+
+        def change(label):
+            """A study like `before`; label(run's label): "failed", "passed", or "lost" for one that failed without a report."""
+            shutil.rmtree(after, ignore_errors=True)
+            shutil.copytree(before, after)
+            head, names, *rows = (after / "runs.tsv").read_text().splitlines()
+            rows = [row.split("\t") for row in rows]
+            for row in rows:
+                row[1] = label(row[1])
+                if row[1] == "lost":
+                    row[1] = "failed"
+                    (after / f"reports/{row[0]}.report").write_bytes(b"")
+            (after / "runs.tsv").write_text("\n".join([head, names, *("\t".join(row) for row in rows)]) + "\n")
+            return sum(row[1] == "failed" for row in rows)
+
+        failed = change(lambda label: label)
+        self.assertEqual(telltale(*gate).returncode, 0)
+        change(lambda label: "lost" if label == "failed" else label)
+        done = telltale(*gate)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn(f"telltale: {failed} failed runs left no report of these programs, so no predicate explains them\n", done.stderr)
+        self.assertIn("telltale: gate: not passed: not all failed runs can be compared\n", done.stderr)
+        self.assertNotIn("no run failed", done.stderr)
+        self.assertEqual(done.stdout.splitlines()[0], f"0 runs failed, {40 - failed} passed, {failed} without a report; {failed} of these failed")
+        self.assertIn(f"telltale: {failed - 5} more; `telltale isolate --json` lists them\n", done.stderr)
+        document = self.isolate(after)
+        self.assertEqual((document["runs"]["failing_left_out"], len(document["problems"])), (failed, failed))
+        change(lambda label: "failed")
+        done = telltale(*gate)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertIn("every run failed", done.stderr)
+        change(lambda label: label if label == "failed" else "lost")
+        done = telltale(*gate)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        change(lambda label: "passed")
+        done = telltale(*gate)
+        self.assertEqual((done.returncode, done.stderr), (0, "telltale: no run failed, so there is nothing to explain\n"))
+
     def test_one_answer_for_any_order_and_source(self):
         halves = []
         for half in (0, 1):

@@ -14,7 +14,7 @@ from collect_server import Server, core_file
 from made_study import COUNTERS, Build, HeaderBuild, make_header_study, make_study
 from parquet_reader import pyarrow
 from sampler_programs import RELEASES, SOURCE_DIR, build
-from study_case import SCHEMES, StudyCase, telltale
+from study_case import SCHEMES, StudyCase, table, telltale
 from test_collect_store import STOCK, send_study
 
 VERSION = "3.5.6"
@@ -191,6 +191,7 @@ class SparkTest(StudyCase, RowsCase):
             send_study(server, study)
             server.post("skipped-1", telltale_application="stock", telltale_label="skipped")
             server.post("killed-01", b"", telltale_application="stock", telltale_signal="SIGKILL")
+            server.post("random-01", b"<report id=\"samples\">\n\x7f random <bytes>\n", telltale_application="stock", telltale_build=table(study)[0]["build"])
             server.post("other-001", telltale_application="other")
         self.assertEqual(telltale("store", "sites", store, "--application", "stock", stock).returncode, 0)
         self.assertEqual(telltale("store", "fold", store).returncode, 0)

@@ -115,7 +115,7 @@ class StudyPaths(SamplerCase):
         # Without the files of paths, what the reports say is left; without both, nothing.
         for path in (study / "paths").iterdir():
             path.unlink()
-        document = self.isolate(study, complaint=r"telltale: .*4\.report: .*\n\Z")
+        document = self.isolate(study, complaint=r"telltale: 1 failed run left no report .*\ntelltale: .*4\.report: .*\n\Z")
         self.assertEqual((document["runs"]["failing"], document["runs"]["without_report"]), (3, 1))
         self.assertNotIn(wrong, self.predicates(document))
         self.assertIn("mode == 7 is TRUE", self.predicates(document))

@@ -128,7 +128,7 @@ std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
 }
 
 // The first few, one per line.
-std::string describe_problems(const ProblemLog& problems) {
+std::string describe_problems(const ProblemLog& problems, std::string_view lister) {
   constexpr size_t kShown = 5;
   std::string text;
   size_t shown = 0;
@@ -140,8 +140,8 @@ std::string describe_problems(const ProblemLog& problems) {
     if (is_damage(problem.kind)) ++shown_damage;
   }
   if (problems.damage_count() > shown_damage) {
-    text += fmt::format("telltale: {} more; `telltale info` lists them\n",
-                        problems.damage_count() - shown_damage);
+    text += fmt::format("telltale: {} more", problems.damage_count() - shown_damage);
+    text += lister.empty() ? "\n" : fmt::format("; `{}` lists them\n", lister);
   }
   return text;
 }
@@ -378,8 +378,9 @@ int strict_status(const ReadingOptions& options, const ProblemLog& problems) {
   return kDone;
 }
 
-int report_problems(const ReadingOptions& options, const ProblemLog& problems) {
-  std::string complaints = describe_problems(problems);
+int report_problems(const ReadingOptions& options, const ProblemLog& problems,
+                    std::string_view lister) {
+  std::string complaints = describe_problems(problems, lister);
   const int status = strict_status(options, problems);
   if (options.follow) {
     options.follower->hold_back(std::move(complaints), status);

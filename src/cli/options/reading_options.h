@@ -87,8 +87,10 @@ void settle_window(const Recording& recording, const ReadingOptions& options, Ca
 // Rejects filters and --follow that do not apply to a recording. Errors: usage.
 Result<void> check_options(const ReadingOptions& options, const CallFilter& filter,
                            const Recording& recording);
-// Prints damage on standard error. Returns kDone or, with --strict, strict_status.
-int report_problems(const ReadingOptions& options, const ProblemLog& problems);
+// Prints the first damage on standard error. `lister`: the command that prints all of it; empty:
+// none does. Returns kDone or, with --strict, strict_status.
+int report_problems(const ReadingOptions& options, const ProblemLog& problems,
+                    std::string_view lister = "telltale info");
 // With --strict: kDamaged if `problems` of an answer are damage, or if an input is not sound
 // (soundness.h; printed on standard error). Else kDone.
 int strict_status(const ReadingOptions& options, const ProblemLog& problems);

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/folder_access.h"
 #include "base/joined.h"
 #include "base/sort_rows.h"
 #include "import/study.h"
@@ -189,6 +190,7 @@ Result<void> add_input(const std::string& path, const IsolationSources& sources,
   std::error_code failure;
   if (path == "-" || !fs::is_directory(path, failure)) return add_list(path, sources, input);
   if (is_study(path)) return add_study(path, sources, input, facts);
+  if (auto allowed = check_folder_access(path); !allowed) return allowed;
   return usage_error(
       path +
       " is not a study (it has no runs.tsv); use --failed and --passed for folders of reports");

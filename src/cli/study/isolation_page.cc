@@ -268,6 +268,7 @@ PageHead head_of(const IsolationAnswer& answer) {
       {"skipped", number(answer.runs.skipped)},
       {"without a report", number(answer.runs.without_report)},
       {"of another program", number(answer.runs.unresolved)},
+      {"failed runs of these", number(answer.runs.failing_left_out)},
       {"predicates", number(answer.predicates.table().predicate_count())},
       {"true in a run", number(answer.isolation.predicates_true)},
       {"left by the filters", number(answer.isolation.candidates)},

@@ -148,10 +148,12 @@ void write_head(const IsolationAnswer& answer, BlockWriter& out) {
   std::string line =
       fmt::format("{} failed, {} passed", plural(runs.failing, "run"), runs.successful);
   if (runs.skipped != 0) line += fmt::format(", {} skipped", runs.skipped);
-  if (runs.without_report != 0) line += fmt::format(", {} without a report", runs.without_report);
   if (runs.other_clusters != 0)
     line += fmt::format(", {} of other crash clusters", runs.other_clusters);
+  if (runs.without_report != 0) line += fmt::format(", {} without a report", runs.without_report);
   if (runs.unresolved != 0) line += fmt::format(", {} of another program", runs.unresolved);
+  if (runs.failing_left_out != 0)
+    line += fmt::format("; {} of these failed", runs.failing_left_out);
   out.write(line + "\n");
   out.write(fmt::format("{}: true in a run {}, left by the filters {}\n",
                         plural(answer.predicates.table().predicate_count(), "predicate"),
@@ -238,8 +240,10 @@ void write_regression_text(const IsolationAnswer& answer, size_t limit, BlockWri
   const isolation::Regression& regression = *answer.regression;
   const size_t all = regression.coefficients.size();
   const size_t shown = limit == 0 ? all : std::min(limit, all);
-  out.write(fmt::format("\nregression: {} with a coefficient of {} that took part, lambda {:.3g}\n",
-                        plural(all, "predicate"), regression.parts, regression.lambda));
+  out.write(
+      fmt::format("\nregression: {} took part, {} a coefficient other than 0, lambda {:.3g}\n",
+                  plural(regression.parts, "predicate"),
+                  all == 1 ? "1 has" : fmt::format("{} have", all), regression.lambda));
   Table table{TableSchema(kColumns)};
   for (size_t i = 0; i < shown; ++i) {
     const isolation::Coefficient& one = regression.coefficients[i];
@@ -394,6 +398,7 @@ void write_isolation_json(const IsolationAnswer& answer, const ProblemLog& probl
     object.add("failing", runs.failing).add("successful", runs.successful);
     object.add("skipped", runs.skipped).add("without_report", runs.without_report);
     object.add("unresolved", runs.unresolved).add("other_clusters", runs.other_clusters);
+    object.add("failing_left_out", runs.failing_left_out);
   });
   const BuildMatches builds = answer.predicates.builds();
   if (builds.builds == 0) {

@@ -23,7 +23,8 @@ struct IsolationRuns {
   uint64_t skipped = 0;
   uint64_t without_report = 0;
   uint64_t unresolved = 0;
-  uint64_t other_clusters = 0;  // failed, but not of the chosen crash cluster
+  uint64_t other_clusters = 0;    // failed, but not of the chosen crash cluster
+  uint64_t failing_left_out = 0;  // of without_report and unresolved
 };
 
 // A result of isolation to write.

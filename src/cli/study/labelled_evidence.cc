@@ -110,6 +110,15 @@ std::unique_ptr<const Recording> first_recording(const IsolationInput& input,
 
 }  // namespace
 
+RunsLeftOut runs_left_out(const LabelledEvidence& evidence) {
+  RunsLeftOut left_out;
+  for (const RunReport& report : evidence.input->reports)
+    ++(report.failed ? left_out.failing : left_out.successful);
+  for (const isolation::LabelledRun& run : evidence.runs)
+    --(run.failed ? left_out.failing : left_out.successful);
+  return left_out;
+}
+
 void add_path_evidence(RecordingEvidence read, const std::vector<size_t>& numbers,
                        LabelledEvidence& evidence) {
   evidence.problems.merge(read.problems);

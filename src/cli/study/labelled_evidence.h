@@ -30,6 +30,13 @@ struct LabelledEvidence {
   ProblemLog problems;
 };
 
+// Runs without evidence, by label: those of without_report and unresolved.
+struct RunsLeftOut {
+  uint64_t failing = 0;
+  uint64_t successful = 0;
+};
+RunsLeftOut runs_left_out(const LabelledEvidence& evidence);
+
 // Adds the evidence of path files to that of the reports, if there is any. `numbers`: of each
 // recording that was read, in input->reports. REQUIRES: evidence.input.
 void add_path_evidence(RecordingEvidence read, const std::vector<size_t>& numbers,

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/folder_access.h"
 #include "bytes/as_bytes.h"
 #include "bytes/write_all.h"
 #include "cli/options/message.h"
@@ -38,6 +39,7 @@ Result<StudyFolder> StudyFolder::open(const std::string& folder) {
   const std::string path = fs::absolute(folder, failure).lexically_normal().string();
   if (fs::exists(path, failure) && !is_study(path)) {
     if (!fs::is_directory(path, failure)) return usage_error(folder + " is not a folder");
+    if (auto allowed = check_folder_access(path); !allowed) return std::unexpected(allowed.error());
     if (!fs::is_empty(path, failure))
       return usage_error(folder + " contains files but is not a study (it has no runs.tsv)");
   }

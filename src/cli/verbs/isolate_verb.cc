@@ -5,16 +5,14 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "analysis/isolation/isolate.h"
 #include "analysis/isolation/regression.h"
-#include "base/joined.h"
+#include "base/counted.h"
 #include "base/parallel.h"
 #include "base/repeated_files.h"
 #include "cli/options/changed_sources.h"
@@ -22,6 +20,7 @@
 #include "cli/options/output_option.h"
 #include "cli/options/reading_options.h"
 #include "cli/study/isolation_exports.h"
+#include "cli/study/isolation_gate.h"
 #include "cli/study/isolation_input.h"
 #include "cli/study/isolation_page.h"
 #include "cli/study/isolation_rows.h"
@@ -29,7 +28,6 @@
 #include "cli/study/sources_of_runs.h"
 #include "cli/verbs/verbs.h"
 #include "import/study.h"
-#include "output/escape.h"
 
 namespace telltale::cli {
 namespace {
@@ -123,14 +121,23 @@ void settle(IsolateOptions& options) {
 // What kept the answer from being one, if anything did.
 void remark(const LabelledEvidence& evidence, const IsolationRuns& runs) {
   const auto say = [](std::string_view text) { print_message("telltale: {}\n", text); };
+  const RunsLeftOut left_out = runs_left_out(evidence);
   if (evidence.runs.empty()) {
     say("no run has a report of these programs");
   } else if (!evidence.note.empty()) {
     say(evidence.note);
-  } else if (runs.failing == 0) {
+  } else if (runs.failing == 0 && left_out.failing == 0) {
     say("no run failed, so there is nothing to explain");
   } else if (runs.successful == 0) {
-    say("every run failed: without a run that passed, no predicate predicts failure");
+    say(left_out.successful == 0
+            ? "every run failed: without a run that passed, no predicate predicts failure"
+            : "no run that passed has a report of these programs, so no predicate predicts "
+              "failure");
+  }
+  if (left_out.failing != 0 && !evidence.runs.empty()) {
+    say(fmt::format("{} left no report of these programs, so no predicate explains {}",
+                    counted(left_out.failing, "failed run"),
+                    left_out.failing == 1 ? "it" : "them"));
   }
 }
 
@@ -172,79 +179,7 @@ Result<void> write_answer(const IsolateOptions& options, const IsolationAnswer& 
 int report_losses(const ProblemLog& problems, bool strict) {
   ReadingOptions options;
   options.strict = strict;
-  return report_problems(options, problems);
-}
-
-// Where a predicate was that predicted failure before, and what it said.
-struct KnownPredictor {
-  std::set<uint64_t> lines;
-  std::string text;
-};
-
-// The predicates that predicted failure before, by themselves or together with others.
-using Baseline = std::map<PredicateStatement, KnownPredictor>;
-
-Result<Baseline> find_baseline(const IsolateOptions& options) {
-  IsolationSources sources = options.sources;
-  if (is_study(options.gate)) {
-    sources.inputs = {options.gate};
-    sources.failed = {};
-    sources.passed = {};
-    sources.build = {};
-    sources.other_than = {};
-    sources.cluster = {};
-  } else {
-    sources.build = options.gate;
-    sources.other_than = {};
-  }
-  const Result<LabelledEvidence> evidence =
-      read_labelled_evidence(sources, options.isolation.workers);
-  if (!evidence) return std::unexpected(evidence.error());
-  if (evidence->input->reports.empty())
-    return usage_error("--gate needs a study, or a build of the studies, but got " + options.gate);
-  isolation::IsolationOptions all = options.isolation;
-  all.eliminate = false;
-  all.affinity = 0;
-  all.first_true = evidence->first_true;
-  Baseline baseline;
-  for (const isolation::Predictor& predictor :
-       isolation::isolate(evidence->predicates->table(), evidence->runs, all).predictors) {
-    const PredicateWords words = evidence->predicates->describe(predictor.predicate);
-    KnownPredictor& known = baseline[statement_of(words)];
-    known.lines.insert(words.line);
-    known.lines.insert(words.other_lines.begin(), words.other_lines.end());
-    known.text = words.text;
-  }
-  return baseline;
-}
-
-// Names predictors that the baseline has not on standard error, and those that it has on other
-// lines or with another number; how many the former are.
-Result<size_t> count_new(const IsolateOptions& options, const PredicateSet& predicates,
-                         const isolation::Isolation& found) {
-  const Result<Baseline> baseline = find_baseline(options);
-  if (!baseline) return std::unexpected(baseline.error());
-  size_t count = 0;
-  for (const isolation::Predictor& predictor : found.predictors) {
-    const PredicateWords words = predicates.describe(predictor.predicate);
-    const std::string named = visible(
-        fmt::format("{} in {} ({}:{})", words.text, words.function, words.file, words.line));
-    const auto known = baseline->find(statement_of(words));
-    if (known == baseline->end()) {
-      ++count;
-      print_message("telltale: gate: new predictor: {}\n", named);
-      continue;
-    }
-    if (!known->second.lines.contains(words.line)) {
-      print_message("telltale: gate: known predictor moved: {}, before at line {}\n", named,
-                    joined(known->second.lines, ", "));
-    }
-    if (known->second.text != words.text) {
-      print_message("telltale: gate: known predictor has another number: {}, before: {}\n", named,
-                    visible(known->second.text));
-    }
-  }
-  return count;
+  return report_problems(options, problems, "telltale isolate --json");
 }
 
 // "p99" or "99.5" as a quantile. Errors: usage.
@@ -319,9 +254,13 @@ int run(IsolateOptions& options) {
   options.isolation.first_true = evidence->first_true;
   const isolation::Isolation found =
       isolation::isolate(predicates.table(), evidence->runs, options.isolation);
-  const IsolationRuns runs{found.runs.failing,       found.runs.successful,
-                           evidence->input->skipped, evidence->without_report,
-                           evidence->unresolved,     evidence->input->other_clusters};
+  const IsolationRuns runs{found.runs.failing,
+                           found.runs.successful,
+                           evidence->input->skipped,
+                           evidence->without_report,
+                           evidence->unresolved,
+                           evidence->input->other_clusters,
+                           runs_left_out(*evidence).failing};
   const Result<void> written = write_answer(
       options,
       {predicates, found, options.isolation, runs, combine(options, predicates, *evidence),
@@ -331,9 +270,10 @@ int run(IsolateOptions& options) {
   remark(*evidence, runs);
   const int status = report_losses(evidence->problems, options.strict);
   if (options.gate.empty()) return status;
-  const Result<size_t> news = count_new(options, predicates, found);
-  if (!news) return report_error(news.error());
-  return *news != 0 && status == kDone ? kFinding : status;
+  const Result<bool> passed =
+      passes_gate(options.gate, options.sources, options.isolation, *evidence, found);
+  if (!passed) return report_error(passed.error());
+  return !*passed && status == kDone ? kFinding : status;
 }
 
 void add_source_options(Command verb, IsolateOptions& options) {
@@ -455,7 +395,8 @@ void add_isolate_verb(Command app, int& status) {
       .needs("--html");
   verb.add_option("--gate", options->gate,
                   "exit status 1 if a predictor is new compared with this study, or with the runs "
-                  "of this build; then the answer covers the other builds")
+                  "of this build (then the answer covers the other builds); if a failed run left "
+                  "no report; or if no run passed")
       .not_empty()
       .type_name("STUDY|BUILD");
   add_output_option(verb, options->output).show_default();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "base/folder_access.h"
 #include "bytes/input_file.h"
 #include "cli/collect/status_page.h"
 #include "cli/options/message.h"
@@ -103,7 +104,7 @@ int fold(const StoreVerbOptions& options, const StoreFolder& store) {
   if (folded->deleted != 0) print_message(", {} deleted ones", folded->deleted);
   if (removed != 0) print_message("; {} removed", counted(removed, "old file"));
   print_message("\n");
-  return report_problems({}, folded->problems);
+  return report_problems({}, folded->problems, "");
 }
 
 int remove_reports(const StoreVerbOptions& options, const StoreFolder& store) {
@@ -128,7 +129,7 @@ Result<void> add_site_table(const StoreVerbOptions& options, const StoreFolder& 
   if (auto written = collect::replace_file(path, sites->text); !written) return written;
   print_message("telltale: {}: site information of build {}\n", visible(options.store),
                 sites->build);
-  report_problems({}, problems);
+  report_problems({}, problems, "");
   return {};
 }
 
@@ -180,6 +181,8 @@ int get_part(const StoreVerbOptions& options, const StoreFolder& store) {
 
 int run(const StoreVerbOptions& options) {
   const StoreFolder store(options.store);
+  if (auto allowed = check_folder_access(options.store); !allowed)
+    return report_error(allowed.error());
   if (!store.exists()) return report_error(usage_error(options.store + " is not a store").error());
   const bool is_whole = options.action == "info" || options.action == "fold";
   if (is_whole && !options.arguments.empty())

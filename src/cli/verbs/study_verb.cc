@@ -8,9 +8,11 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/counted.h"
+#include "base/folder_access.h"
 #include "base/repeated_files.h"
 #include "cli/options/message.h"
 #include "cli/options/reading_options.h"
@@ -32,6 +34,8 @@ namespace telltale::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::string_view kLister = "telltale study info --json";
 
 struct StudyVerbOptions {
   std::string action;
@@ -60,6 +64,12 @@ Result<std::vector<StudyRun>> runs_of(const std::string& study, ProblemLog& prob
   const Result<InputFile> file = InputFile::open(path);
   if (!file) return std::unexpected(file.error());
   return read_study_runs(file->bytes(), path, problems);
+}
+
+Result<void> check_study_folder(const std::string& folder) {
+  if (is_study(folder)) return {};
+  if (auto allowed = check_folder_access(folder); !allowed) return allowed;
+  return usage_error(folder + " is not a study");
 }
 
 Table cluster_rows(const std::vector<StudyRun>& runs, const StudyStacks& stacks) {
@@ -114,7 +124,7 @@ int show_info(const StudyVerbOptions& options) {
   std::string text = options.json ? info_document(table, clusters, problems) : table.to_text();
   if (!options.json && clusters.rows() != 0) text += "\n" + clusters.to_text();
   if (!print(text)) return kUnreadable;
-  return report_problems({}, problems);
+  return report_problems({}, problems, kLister);
 }
 
 Result<void> copy_file(const std::string& from, const std::string& to) {
@@ -165,7 +175,7 @@ int merge(const StudyVerbOptions& options) {
   if (const Result<void> once = refuse_repeated(options.studies); !once)
     return report_error(once.error());
   for (const std::string& study : options.studies) {
-    if (!is_study(study)) return report_error(usage_error(study + " is not a study").error());
+    if (auto known = check_study_folder(study); !known) return report_error(known.error());
     std::error_code failure;
     if (fs::equivalent(study, options.output, failure))
       return report_error(usage_error(study + " cannot be merged into itself").error());
@@ -178,7 +188,7 @@ int merge(const StudyVerbOptions& options) {
     if (auto merged = merge_one(study, *into, next, problems); !merged)
       return report_error(merged.error());
   }
-  return report_problems({}, problems);
+  return report_problems({}, problems, kLister);
 }
 
 // The label by signal and exit status alone, as at recording time.
@@ -204,8 +214,8 @@ Result<void> label_by_command(StudyRun& run, const std::string& command,
 int relabel(const StudyVerbOptions& options) {
   if (options.studies.size() != 1)
     return report_error(usage_error("relabel needs one study").error());
-  if (!is_study(options.studies.front()))
-    return report_error(usage_error(options.studies.front() + " is not a study").error());
+  if (auto known = check_study_folder(options.studies.front()); !known)
+    return report_error(known.error());
   Result<StudyFolder> study = StudyFolder::open(options.studies.front());
   if (!study) return report_error(study.error());
   std::vector<StudyRun> runs = study->runs();

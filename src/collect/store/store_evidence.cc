@@ -80,7 +80,9 @@ class RunGatherer {
     const bool has_ranges = read_bounds(run, into.reports.back().path);
     std::vector<SiteRange> ranges = ranges_.take();
     if (!has_parts && !has_ranges) {
-      ++into.unresolved;
+      // Damage that leaves nothing does not tell which program wrote the report.
+      const bool unreadable = run.damage != 0 && run.sections.empty() && run.bounds.empty();
+      ++(unreadable ? into.without_report : into.unresolved);
       return;
     }
     gather(failed);

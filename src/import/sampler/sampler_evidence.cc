@@ -58,10 +58,13 @@ class EvidenceReader {
       return read;
     }
     bool resolved = false;
+    bool has_sections = false;
+    bool damaged = false;
     // First executions are evidence like the sample: all sites of a region share their rates.
     sampler::ReportReader reader(file->bytes(), sampler::ReportReader::Sections::all);
     while (const std::optional<ReportItem> item = reader.next()) {
       if (item->complaint) problems_.add(problem_of(*item, report.path));
+      damaged = damaged || item->complaint.has_value();
       const bool is_first = item->kind == ReportItem::Kind::timestamps && item->when == "first";
       if (item->kind != ReportItem::Kind::samples && !is_first) continue;
       const SamplerSites::Section* section = sites_.find(item->unit, item->scheme);
@@ -69,6 +72,7 @@ class EvidenceReader {
         if (report.failed && section != nullptr) read_times(*item, *section);
         continue;
       }
+      has_sections = true;
       if (section == nullptr) {
         note(*item, report.path, Problem::Kind::loss,
              fmt::format("no given program has the sites of unit {} ({})", item->unit,
@@ -80,7 +84,8 @@ class EvidenceReader {
     }
     count_times();
     read.ranges = ranges_.take();
-    read.ending = resolved ? Ending::read : Ending::unresolved;
+    // Damage that leaves nothing does not tell which program wrote it.
+    if (has_sections || !damaged) read.ending = resolved ? Ending::read : Ending::unresolved;
     if (resolved) {
       read.run = LabelledRun{pack(), report.failed};
       read.observations = observed_.size() + read.ranges.size();

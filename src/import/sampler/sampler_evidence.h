@@ -44,7 +44,7 @@ struct SamplerEvidence {
   // more than kMostRanges, which is a problem.
   std::vector<std::vector<SiteRange>> ranges;
   static constexpr uint64_t kMostRanges = 16'000'000;
-  uint64_t without_report = 0;  // files that are missing, or empty as after SIGKILL
+  uint64_t without_report = 0;  // missing, empty as after SIGKILL, or unreadable
   uint64_t unresolved = 0;      // reports of which no program has a unit
   uint64_t observations = 0;    // sites that a run observed, summed over the runs
   ProblemLog problems;

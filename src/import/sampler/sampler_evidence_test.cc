@@ -146,15 +146,18 @@ TEST(SamplerEvidence, RunsThatTellNothingAreCounted) {
   const std::string sites = sites_text();
   Study study(sites);
   const std::vector<std::string> texts = {
-      "missing", "", report(samples("branches", "1\t0\n0\t0\n")),
+      "missing",
+      "",
+      report(samples("branches", "1\t0\n0\t0\n")),
       report(samples("branches", "1\t0\n", "ffffffffffffffffffffffffffffffff")),
-      report(samples("returns", "0\t0\t0\n"))};
+      report(samples("returns", "0\t0\t0\n")),
+      "\x7f random <bytes>\n\x01"};
   const SamplerEvidence& evidence = study.read(texts);
-  EXPECT_EQ(evidence.without_report, 2U);
+  EXPECT_EQ(evidence.without_report, 3U);
   EXPECT_EQ(evidence.unresolved, 1U);
   EXPECT_EQ(evidence.report_of_run, (std::vector<size_t>{2, 4}));
   EXPECT_FALSE(evidence.runs[0].failed);
-  EXPECT_EQ(evidence.problems.damage_count(), 3U);
+  EXPECT_EQ(evidence.problems.damage_count(), 5U);
 }
 
 TEST(SamplerEvidence, SectionsWithoutAUnitAreNoEvidence) {

@@ -21,9 +21,10 @@ constexpr std::array kRuns = {
     count("successful", "Runs that passed."),
     count("skipped", "Runs that are labelled as neither."),
     count("without_report",
-          "Runs whose report is missing or empty, and that left no file of paths."),
+          "Runs whose report is missing, empty or unreadable, and that left no file of paths."),
     count("unresolved", "Reports of which no program has a unit."),
     count("other_clusters", "Failed runs that --cluster left out."),
+    count("failing_left_out", "Of without_report and unresolved: runs that failed."),
 };
 constexpr std::array kBuilds = {
     count("builds", "Builds of one program; each has a site table."),
@@ -167,7 +168,7 @@ constexpr std::array kStudyColumns = {
     count("passed", "Runs that passed."),
     count("skipped", "Runs that are labelled as neither."),
     count("without_report",
-          "Runs whose report is missing or empty, and that left no file of paths."),
+          "Runs whose report is missing, empty or unreadable, and that left no file of paths."),
 };
 constexpr std::array kStudyClusterColumns = {
     kCluster, count("runs", "Failed runs."), kEnding, kStack, kFirstRun,
