@@ -40,6 +40,7 @@ bool has_moved_part(const llvm::Value& condition, unsigned depth = 0) {
 
 bool chooses_values(const llvm::BasicBlock& block, const Piece& piece,
                     const llvm::DILocation* call) {
+  if (piece.branch_place == nullptr) return false;
   return llvm::any_of(block, [&](const llvm::Instruction& instruction) {
     return computes_from_condition(instruction) && is_at(instruction, piece.branch_place, call);
   });

@@ -219,8 +219,12 @@ class Collector {
     });
     if (is_own || !llvm::isa<llvm::BranchInst, llvm::SwitchInst>(block.getTerminator())) return;
     llvm::SmallSetVector<const llvm::DILocation*, 4> calls;
-    for (const llvm::BasicBlock* const side : llvm::successors(&block))
+    for (const llvm::BasicBlock* side : llvm::successors(&block)) {
+      // In front of a loop may be a block of its own.
+      const llvm::BasicBlock* const next = side->getSingleSuccessor();
+      if (pieces_.in(*side).empty() && next != nullptr) side = next;
       for (const PieceHere& here : pieces_.in(*side)) calls.insert(here.second);
+    }
     for (const llvm::DILocation* const call : calls) {
       llvm::SmallVector<llvm::SmallVector<std::uint64_t, 4>, 2> sides;
       for (const llvm::BasicBlock* const side : llvm::successors(&block))
