@@ -129,16 +129,24 @@ void StacktrackRecording::choose_clock() {
   }
   clock_ = raw_ticks_ ? Clock{"ticks", frequencies.empty() ? 0 : *frequencies.rbegin()}
                       : Clock{"nanoseconds", kNs};
-  // No event is earlier than the first HIT or the recorded start of a process.
+  // From the first event to the last, as in all formats: a sink may be open long before. Without
+  // events, when it was opened.
   first_time_ = std::numeric_limits<Ticks>::max();
+  const auto extend = [this](const std::optional<RawTime>& time, const ProcessTime& process,
+                             int64_t pid) {
+    if (!time) return;
+    const Ticks ticks = to_ticks(*time, process.file, pid);
+    first_time_ = std::min(first_time_, ticks);
+    last_time_ = std::max(last_time_, ticks);
+  };
+  bool any_hit = false;
   for (const auto& [pid, process] : processes_) {
-    for (const auto& time : {process.start_hires, process.first_hit, process.last_hit}) {
-      if (!time) continue;
-      const Ticks ticks = to_ticks(*time, process.file, pid);
-      first_time_ = std::min(first_time_, ticks);
-      last_time_ = std::max(last_time_, ticks);
-    }
+    any_hit = any_hit || process.first_hit;
+    extend(process.first_hit, process, pid);
+    extend(process.last_hit, process, pid);
   }
+  for (const auto& [pid, process] : processes_)
+    if (!any_hit) extend(process.start_hires, process, pid);
   first_time_ = std::min(first_time_, last_time_);
 }
 

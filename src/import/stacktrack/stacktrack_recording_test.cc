@@ -63,11 +63,12 @@ TEST(StacktrackRecording, ClassicWithExitsMarkedOrNot) {
     for (const std::endian order : {std::endian::little, std::endian::big}) {
       const std::string file = testing::samples::classic_stream(order, marked).bytes();
       const StacktrackRecording recording = opened({file});
+      // Times count from the first event; the process started 24 ticks earlier.
       EXPECT_THAT(lines_of(recording),
-                  ElementsAre("1800:2320 24 > outer(int)", "1800:2320 40 > sixteen letters.",
-                              "1800:2320 56 variable name=a value in pieces \x1b[31m<&>\"'",
-                              "1800:2320 72 < sixteen letters.", "1800:2320 88 < outer(int)",
-                              "1800:2321 57 step step"));
+                  ElementsAre("1800:2320 0 > outer(int)", "1800:2320 16 > sixteen letters.",
+                              "1800:2320 32 variable name=a value in pieces \x1b[31m<&>\"'",
+                              "1800:2320 48 < sixteen letters.", "1800:2320 64 < outer(int)",
+                              "1800:2321 33 step step"));
       EXPECT_EQ(recording.clock().ticks_per_second, 0x01020304U);
       EXPECT_EQ(recording.problems().count(), 0U);
       const FunctionInfo& outer = recording.functions().describe(FunctionId{3});
@@ -82,20 +83,20 @@ TEST(StacktrackRecording, ClassicWithExitsMarkedOrNot) {
 TEST(StacktrackRecording, Wide) {
   const std::string file = testing::samples::wide_stream(std::endian::little).bytes();
   const StacktrackRecording recording = opened({file});
-  EXPECT_THAT(lines_of(recording),
-              ElementsAre("16909060:11259374 8192 > late()", "16909060:11259374 8448 < late()",
-                          "16909060:11259375 4096 > serve(Request const&)",
-                          "16909060:11259375 4096 > parse",
-                          "16909060:11259375 4096 variable url=/index.html?of=a&long=query",
-                          "16909060:11259375 4128 step sent", "16909060:11259375 4160 < parse",
-                          "16909060:11259375 4192 < serve(Request const&)"));
+  EXPECT_THAT(
+      lines_of(recording),
+      ElementsAre("16909060:11259374 4096 > late()", "16909060:11259374 4352 < late()",
+                  "16909060:11259375 0 > serve(Request const&)", "16909060:11259375 0 > parse",
+                  "16909060:11259375 0 variable url=/index.html?of=a&long=query",
+                  "16909060:11259375 32 step sent", "16909060:11259375 64 < parse",
+                  "16909060:11259375 96 < serve(Request const&)"));
   ASSERT_EQ(recording.problems().count(), 1U);
   EXPECT_EQ(recording.problems().kept()[0].kind, Problem::Kind::by_design);
   EXPECT_FALSE(recording.problems().damaged());
   const RecordingInfo info = recording.info(1);
   EXPECT_EQ(info.version, "512");
   EXPECT_EQ(info.threads.size(), 2U);
-  EXPECT_EQ(info.span_ns(), 8448U);
+  EXPECT_EQ(info.span_ns(), 4352U);
 }
 
 TEST(StacktrackRecording, ChunkThatIsBeingClearedIsLeftOut) {
@@ -104,6 +105,16 @@ TEST(StacktrackRecording, ChunkThatIsBeingClearedIsLeftOut) {
   EXPECT_EQ(opened({ring}).streams().size(), 2U);
   ring.replace(kPage, 64, std::string(64, '\0'));
   EXPECT_TRUE(opened({ring}).streams().empty());
+}
+
+// A sink that is open before the first event: the span is that of the events. Without events, the
+// recording begins and ends when the sink was opened.
+TEST(StacktrackRecording, TimesCountFromTheFirstEvent) {
+  const std::string file = testing::samples::classic_stream(std::endian::little, true).bytes();
+  const StacktrackRecording recording = opened({file});
+  const RecordingInfo info = recording.info(1);
+  EXPECT_EQ(info.first_time, recording.first_time());
+  EXPECT_EQ(info.last_time - info.first_time, 64U);
 }
 
 // Part of a stream: earlier context is unknown until the next cycle repeats it.
