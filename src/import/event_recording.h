@@ -124,6 +124,13 @@ class EventRecording : public Recording {
     for (const EventStream& stream : source_.streams()) pids.insert(stream.thread.pid);
     return {pids.begin(), pids.end()};
   }
+  [[nodiscard]] uint64_t left_out_events() const override {
+    if constexpr (requires { source_.left_out_events(); }) {
+      return source_.left_out_events();
+    } else {
+      return 0;
+    }
+  }
   [[nodiscard]] std::function<FunctionId(uint64_t)> functions_in(size_t file) const override {
     if constexpr (requires { source_.function_at(file, uint64_t{}); }) {
       return [this, file](uint64_t at) { return source_.function_at(file, at); };

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "import/format_descriptor.h"
 
 namespace telltale {
@@ -29,6 +31,18 @@ std::string Recording::describe_capabilities() const {
   for (const Capability capability : kAllCapabilities)
     if (has(capability)) names.emplace_back(name_of(capability));
   return join_words(names);
+}
+
+RecordingInfo info_of_selection(const Recording& recording, const CallFilter& filter,
+                                size_t workers) {
+  RecordingInfo info = recording.info(workers);
+  if (filter.keeps_everything()) return info;
+  RecordingInfo chosen = recording.info(workers, filter);
+  info.records = chosen.records;
+  info.records_by_kind = std::move(chosen.records_by_kind);
+  info.custom_events = chosen.custom_events;
+  info.threads = std::move(chosen.threads);
+  return info;
 }
 
 std::string join_words(const std::vector<std::string>& words, std::string_view last) {

@@ -46,6 +46,8 @@ class Recording {
   [[nodiscard]] virtual const InputFile& input(size_t file) const = 0;
   // Processes that wrote it; 0 if unknown.
   [[nodiscard]] virtual std::vector<int64_t> writers() const { return {}; }
+  // Events that are missing because the recorder's filters left them out, such as short calls.
+  [[nodiscard]] virtual uint64_t left_out_events() const { return 0; }
   // Returns a function that maps a function's address or id, as the records of this file have it,
   // to its id in the recording. Empty if both are the same. Valid as long as this.
   [[nodiscard]] virtual std::function<FunctionId(uint64_t)> functions_in(size_t /*file*/) const {
@@ -65,6 +67,11 @@ class Recording {
  private:
   const FormatDescriptor* format_;
 };
+
+// The recording's info, in which records, their kinds, events and threads are those that the filter
+// selects; the span is the recording's.
+RecordingInfo info_of_selection(const Recording& recording, const CallFilter& filter,
+                                size_t workers);
 
 // "a, b and c".
 std::string join_words(const std::vector<std::string>& words, std::string_view last = "and");

@@ -119,6 +119,33 @@ class ReportTest(unittest.TestCase):
         report = json.loads(telltale("report", "--json", "--thread", "9480", "--depth", "2", "orders.yaml"))
         self.assertEqual([row["tid"] for row in report["threads"]], [9480])
         self.assertEqual(len(report["functions"]), 2)
+        # The first line is about the selection, with the span of the recording.
+        info = json.loads(telltale("info", "--json", "--thread", "9480", "orders.yaml"))
+        self.assertEqual(len(info["threads"]), 1)
+        calls = json.loads(telltale("report", "--json", "--thread", "9480", "orders.yaml"))
+        self.assertEqual((calls["records"], calls["span_ns"]), (info["records"], json.loads(telltale("info", "--json", "orders.yaml"))["span_ns"]))
+        self.assertIn(f"{info['records']} records, {calls['calls']} calls in 1 thread, ", telltale("report", "--thread", "9480", "orders.yaml"))
+        with tempfile.TemporaryDirectory() as folder:
+            page = os.path.join(folder, "flame.json")
+            telltale("flame", "--thread", "9480", "orders.yaml", "-o", page)
+            with open(page) as file:
+                facts = {fact["name"]: fact["value"] for fact in json.load(file)["facts"]}
+            self.assertEqual((facts["threads"], facts["calls"]), ("1", str(calls["calls"])))
+
+    def test_a_function_whose_calls_are_all_open_has_no_durations(self):
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "open.fdr")
+            with open(trace, "wb") as file:
+                file.write(fdr([("enter", 1, 10), ("enter", 2, 10), ("exit", 2, 10), ("enter", 3, 10)]))
+            text = telltale("report", trace)
+            self.assertRegex(text, r"CALLS +OPEN +MEDIAN +MAX +FUNCTION\n")
+            for row in ("0 +1 +- +- +#1", "1 +0 +10 ns +10 ns +#2", "0 +1 +- +- +#3"):
+                self.assertRegex(text, f"(?m) {row}$")
+            rows = json.loads(telltale("report", "--json", trace))["functions"]
+            top = json.loads(telltale("top", "--json", trace))["rows"]
+            keys = ("calls", "unfinished", "median_ns", "max_ns")
+            self.assertEqual({row["function"]: [row[key] for key in keys] for row in rows}, {row["function"]: [row[key] for key in keys] for row in top})
+            self.assertNotIn("OPEN", telltale("report", "orders.yaml"))
 
 
 if __name__ == "__main__":

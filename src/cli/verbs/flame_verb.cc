@@ -199,7 +199,7 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   const CallTree by_thread = partial.finish(calls.streams());
   FlameGraph graph;
   graph.units = measured->units;
-  const RecordingInfo info = recording.info(options.reading.jobs);
+  const RecordingInfo info = info_of_selection(recording, filter, options.reading.jobs);
   graph.title = info.files.empty() ? "recording" : info.files.front();
   graph.title = file_name(graph.title);
   if (info.files.size() > 1) graph.title += fmt::format(" and {} more", info.files.size() - 1);
@@ -233,6 +233,7 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
 struct ComparedSide {
   std::unique_ptr<const Recording> recording;
   std::unique_ptr<const MeasuredTree> measured;
+  RecordingInfo info;
   CallTree tree;  // all threads together
   Clock clock;
   const FunctionNames* names = nullptr;
@@ -255,6 +256,7 @@ Result<ComparedSide> measure_side(const FlameOptions& options, size_t index, Cal
   side.measured = std::make_unique<const MeasuredTree>(*std::move(measured));
   const ExportContext context = measured_context(calls, *side.measured);
   side.tree = side.measured->partial.without_threads().finish(calls.streams());
+  side.info = info_of_selection(*side.recording, filter, options.reading.jobs);
   side.clock = context.clock;
   side.names = &context.functions;
   remark_shots_in_part(side.measured->left_out, calls.first_time());
@@ -266,7 +268,7 @@ Result<ComparedSide> measure_side(const FlameOptions& options, size_t index, Cal
 void add_facts_of(FlameGraph& graph, const FlameOptions& options, const ComparedSide& side,
                   std::string_view which) {
   const size_t first = graph.facts.size();
-  add_facts(graph, options.reading, side.recording->info(options.reading.jobs), side.tree);
+  add_facts(graph, options.reading, side.info, side.tree);
   for (size_t i = first; i < graph.facts.size(); ++i)
     graph.facts[i].first = fmt::format("{} {}", which, graph.facts[i].first);
 }

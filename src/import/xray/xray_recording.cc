@@ -248,6 +248,12 @@ void XrayRecording::add_losses() {
   }
 }
 
+uint64_t XrayRecording::left_out_events() const {
+  uint64_t events = 0;
+  for (const File& file : files_) events += file.context.left_out;
+  return events;
+}
+
 Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
                                           std::shared_ptr<const FunctionNames> names,
                                           std::vector<FileContext> contexts) {

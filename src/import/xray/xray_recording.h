@@ -45,6 +45,7 @@ class XrayRecording {
     bool has_side_record = false;
     uint32_t pid = 0;           // 0: unknown
     uint64_t begun = 0;         // when the process began to record; 0: unknown
+    uint64_t left_out = 0;      // events that the recorder's filters left out
     std::string process_name;   // as EventStream
     uint32_t fault_thread = 0;  // that ended the process; 0: unknown, or none
     std::string fault;          // as EventStream
@@ -77,6 +78,9 @@ class XrayRecording {
   // Reads every record once, on `workers` threads. Threads, records and span cover only records
   // that the filter selects.
   [[nodiscard]] RecordingInfo info(size_t workers, const CallFilter& filter = {}) const;
+
+  // As Recording.
+  [[nodiscard]] uint64_t left_out_events() const;
 
   // The files, for work record by record.
   [[nodiscard]] size_t file_count() const { return files_.size(); }

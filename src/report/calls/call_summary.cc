@@ -33,7 +33,7 @@ Result<CallReadings> CallReadings::read(const Recording& recording, const CallFi
   read.together = partial->without_threads().finish(calls.streams());
   for (const CallTree::Root& root : read.together.roots)
     read.busy += read.together.nodes[root.node].total;
-  read.info = recording.info(options.workers);
+  read.info = info_of_selection(recording, filter, options.workers);
   return read;
 }
 
@@ -54,7 +54,8 @@ constexpr std::array kHottestFunctions = {
     ns("self_ns", "Time in the function and not in its callees."),
     ns("total_ns", "Time during which the function was on the stack."),
     count("calls", "Calls that ended."),
-    ns("median_ns", "Median of the calls that ended."),
+    count("unfinished", "Calls open at the end of the recording.").titled("OPEN"),
+    ns("median_ns", "Median of the calls that ended; 0 if there is none, as in the next."),
     ns("max_ns", "Longest of the calls that ended."),
     kFunction,
 };
@@ -122,10 +123,18 @@ Table hottest_functions(const CallReadings& in) {
   std::vector<FunctionProfile> sorted = in.profile.functions;
   sort_rows(sorted, std::greater(), &FunctionProfile::self);
   if (sorted.size() > in.options.rows) sorted.resize(in.options.rows);
-  Table table(kHottestFunctions);
+  TableSchema schema(kHottestFunctions);
+  const bool any_open =
+      std::ranges::any_of(sorted, [](const FunctionProfile& row) { return row.unfinished != 0; });
+  if (in.options.for_people && !any_open) schema.leave_out({"unfinished"});
+  Table table(schema);
   for (const FunctionProfile& row : sorted) {
+    // People see no "0 ns" for what there is none of.
+    const auto of_calls = [&](Ticks time) {
+      return row.calls == 0 && in.options.for_people ? TableCell() : TableCell(clock.to_ns(time));
+    };
     table.add_row({share(row.self, in.busy), clock.to_ns(row.self), clock.to_ns(row.total),
-                   row.calls, clock.to_ns(row.median), clock.to_ns(row.max),
+                   row.calls, row.unfinished, of_calls(row.median), of_calls(row.max),
                    in.names->describe(row.function).name});
   }
   return table;
