@@ -38,6 +38,10 @@ struct CallFilter {
   [[nodiscard]] bool keeps_every_time() const {
     return from_ns == 0 && to_ns == std::numeric_limits<uint64_t>::max() && !counts_from_end();
   }
+  // Some functions, or those of some depth, whatever the thread and the time.
+  [[nodiscard]] bool selects_functions() const {
+    return !functions.empty() || max_depth != std::numeric_limits<size_t>::max();
+  }
   [[nodiscard]] bool counts_from_end() const { return from_is_before_end || to_is_before_end; }
   // `span_ns`: from the recording's first event to its last. The last event is in a window that
   // begins before the end.

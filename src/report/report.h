@@ -32,8 +32,9 @@ struct Report {
   Capability needs{};              // that the recording must have
   std::span<const Field> members;  // figures, and tables with their columns
   void (*make)(const ReportInput& input, Section& section) = nullptr;
-  bool by_default = true;      // is made if none is asked for
-  bool names_threads = false;  // needs OpenOptions::thread_names
+  bool by_default = true;          // is made if none is asked for
+  bool selects_functions = false;  // --function and --depth select its calls or frames of stacks
+  bool names_threads = false;      // needs OpenOptions::thread_names
   // Readings that are made once, for all reports that are asked for together; the class of the
   // input names them. Reports with such readings read nothing themselves and are made in parallel.
   uint8_t reads = 0;

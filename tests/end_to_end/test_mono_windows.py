@@ -271,6 +271,10 @@ class Windows(unittest.TestCase):
             self.assertEqual(done.returncode, 2 if "-o" in verb else 0)
             self.assertRegex(done.stderr, r"has no data for the measure (time|self); use --measure "
                                           r"alloc-bytes, alloc-count, throws with stacks or flame\n", verb)
+        for verb in ("slow", "histogram"):
+            done = run(verb, "A:Run*", allocations)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertRegex(done.stderr, r"\Atelltale: the recording has no data for the measure time; use --measure alloc-bytes")
         done = run("stacks", allocations, "--measure", "samples")
         self.assertIn("no data for the measure samples; use --measure alloc-bytes", done.stderr)
         method = Chain()
@@ -280,6 +284,34 @@ class Windows(unittest.TestCase):
         self.assertEqual(run("stacks", calls).stderr, "")
         self.assertFalse((self.folder / "x.html").exists() or (self.folder / "x.folded").exists())
         self.assertIn("0 of 1 functions match `nobody`", run("top", calls, "--function", "nobody").stderr)
+
+    def test_reports_say_what_functions_and_threads_do_not_select(self):
+        method = Chain()
+        in_call = event(0x23, method(METHOD)) + event(0x00, sleb(VTABLE), sleb(5), uleb(24)) + event(0x04, sleb(5)) + event(0x13, method(METHOD))
+        path = self.write("selected", recording(in_call))
+        no_thread = "telltale: no thread is what --thread names; there are 77:9, 77:1\n"
+        no_function = "telltale: 0 of 1 functions match `B:*`\n"
+        whole = "telltale: --function and --depth select calls and frames of stacks; %s of the whole program\n"
+        for words, said in ((["--function", "A:*"], ""), (["--thread", 1], ""), (["--depth", 1], ""),
+                            (["--thread", 99], no_thread), (["--function", "B:*"], no_function)):
+            reports = ["call,hotspots", "--verbose"]
+            done = run("report", path, *words, "--reports", *reports)
+            self.assertEqual((done.returncode, done.stderr.replace("77:1, 77:9", "77:9, 77:1")), (0, said), words)
+        for words in (["--function", "A:*"], ["--depth", 1]):
+            done = run("report", path, *words, "--reports", "alloc,call,exception")
+            self.assertEqual(done.stderr, whole % "alloc and exception are")
+            self.assertEqual(run("report", path, *words, "--reports", "monitor,call").stderr, whole % "monitor is")
+            self.assertIn("alloc", run("report", path, *words).stderr)
+        self.assertEqual([row["site"] for row in report(path, "hotspots")["sites"]], ["A:Run ()"])
+        # The exception has a stack, of which the filter keeps nothing.
+        self.assertEqual([row["site"] for row in report(path, "hotspots", "--function", "B:*")["sites"]], ["[no selected method]"])
+        bare = self.write("bare", recording(event(0x04, sleb(5))))
+        self.assertEqual([row["site"] for row in report(bare, "hotspots")["sites"]], ["[no stack]"])
+
+    def test_figures_of_what_did_not_happen_are_0(self):
+        path = self.write("nothing", recording(event(0x04, sleb(5))))
+        self.assertEqual(report(path, "contention")["total_blocked_ns"], 0)
+        self.assertEqual(report(path, "pauses")["total_pause_ns"], 0)
 
     @unittest.skipUnless(mono_programs.HAVE_MONO, "mprof-report is not installed")
     def test_like_mprof_has_its_windows_of_counters_and_locks(self):

@@ -119,6 +119,15 @@ class ReplayTest(unittest.TestCase):
         self.assertIn(self.steps[40], shown)
         self.assertTrue(any(step["kind"] == "already_open" for step in around))
 
+    def test_an_empty_recording_is_not_blamed_on_the_options(self):
+        with tempfile.TemporaryDirectory() as folder:
+            empty = f"{folder}/empty.yaml"
+            with open(RECORDING[0]) as whole, open(empty, "w") as file:
+                file.write(whole.read().partition("records:")[0] + "records: []\n")
+            self.assertEqual(run("replay", empty).stderr, "telltale: nothing happened in the recording\n")
+            for words in (["--time", "0..1"], ["--call", 1], ["--last", "1ms"], ["--depth", 1]):
+                self.assertEqual(run("replay", empty, *words).stderr, "telltale: nothing happened in what the options select\n", words)
+
     def test_long_text_is_limited_and_says_so(self):
         with tempfile.TemporaryDirectory() as folder:
             with open(RECORDING[0]) as file:
@@ -214,6 +223,24 @@ class SlowTest(unittest.TestCase):
             said = run("slow", "validate", *RECORDING, *words).stderr
             self.assertEqual(said, "telltale: no call that the options select ended within the recording\n", words)
         self.assertIn("0 of 7 functions match `save`; try `'*save*'`", run("top", "--function", "save", *RECORDING).stderr)
+        for words in (["top"], ["stacks"], ["report"]):
+            self.assertIn("the window of --time begins after the last call of the recording has begun\n",
+                          run(*words, *RECORDING, "--time", "99s..").stderr)
+        self.assertIn("--time: the window ends before it begins: 5..2\n", run("top", *RECORDING, "--time", "5..2", status=2).stderr)
+
+    def test_what_matches_nothing_beside_what_matches_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for words in (["top"], ["report"], ["stacks"], ["graph"], ["replay"], ["dump"], ["info"], ["flame", "-o", f"{folder}/page.html"],
+                          ["convert", "-o", f"{folder}/a.csv"], ["histogram", "serve"]):
+                said = run(*words, *RECORDING, "--function", "serve*", "--function", "save", "--thread", 9480, "--thread", 9999, "--thread", "1:9480").stderr
+                self.assertEqual(said, "telltale: no thread is 9999 or 1:9480\ntelltale: 0 of 7 functions match `save`; try `'*save*'`\n", words)
+                self.assertEqual(run(*words, *RECORDING, "--function", "serve*", "--function", "*save*", "--thread", 9480, "--thread", 9481).stderr, "", words)
+        # If nothing matches, one message says so.
+        said = run("top", *RECORDING, "--function", "save", "--function", "store").stderr
+        self.assertEqual(said.count("telltale:"), 1)
+        self.assertIn("0 of 7 functions match `save`, `store`; try", said)
+
+    def test_names_of_functions_are_numbers_without_a_program(self):
         path = RECORDING[0]
         with tempfile.TemporaryDirectory() as folder:
             for words in (["top", "--sort", "id"], ["report"], ["stacks"], ["replay"], ["diff", path], ["diff", path, "--", path], ["diff", "--order", path],
@@ -372,6 +399,14 @@ class TopTest(unittest.TestCase):
             self.assertIn("OPEN", text.splitlines()[0])
             self.assertRegex(text, r" 0 +1 .* - +- .*handle_order")
             self.assertNotIn("OPEN", run("top", *RECORDING).stdout)
+
+    def test_kinds_of_records_that_only_info_has(self):
+        with tempfile.TemporaryDirectory() as folder:
+            run("convert", RECORDING[0], "--to", "fdr5", "-o", f"{folder}/orders.xray")
+            self.assertIn("FunctionExit", document("info", f"{folder}/orders.xray")["records_by_kind"])
+            said = run("dump", f"{folder}/orders.xray", "--record", "FunctionExit", status=2).stderr
+            self.assertIn("--record: FunctionExit is one of the records of the kind Function; the kinds of records of an XRay trace are ", said)
+            self.assertIn("--record: there is no Exit; ", run("dump", f"{folder}/orders.xray", "--record", "Exit", status=2).stderr)
 
 
 class SuggestionTest(unittest.TestCase):

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/options/function_match.h"
 #include "import/formats.h"
 #include "import/open_recording.h"
 #include "import/recording_folder.h"
@@ -56,6 +57,7 @@ Result<void> for_each_file(
     chosen.function_at = (*recording)->functions_in(i);
     if (const Result<void> done = use_one((*recording)->input(i), &chosen); !done) return done;
   }
+  if (!options.follow) remark_unmatched(*calls, settled, options.jobs);
   return {};
 }
 

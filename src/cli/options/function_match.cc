@@ -14,6 +14,7 @@
 #include "cli/options/message.h"
 #include "formats/xray/wire.h"
 #include "import/open_recording.h"
+#include "import/recording.h"
 #include "import/xray/xray_side_record.h"
 #include "model/short_name.h"
 #include "output/escape.h"
@@ -91,9 +92,11 @@ bool is_number(std::string_view name) {
          name.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
-std::vector<const FunctionInfo*> functions_in(const TimedCalls& calls, size_t jobs) {
+// That have calls which the filter selects.
+std::vector<const FunctionInfo*> functions_in(const TimedCalls& calls, size_t jobs,
+                                              const CallFilter& filter = {}) {
   ProblemLog ignored;
-  const Profile profile = calls.profile({CallFilter(), jobs, false}, ignored);
+  const Profile profile = calls.profile({filter, jobs, false}, ignored);
   std::vector<const FunctionInfo*> functions;
   for (const FunctionProfile& row : profile.functions)
     functions.push_back(&calls.functions().describe(row.function));
@@ -101,7 +104,7 @@ std::vector<const FunctionInfo*> functions_in(const TimedCalls& calls, size_t jo
 }
 
 // "0 of 310 functions match `validate`; try `'validate*'`".
-std::string describe_no_match(const std::vector<const FunctionInfo*>& functions,
+std::string describe_patterns(const std::vector<const FunctionInfo*>& functions,
                               const std::vector<std::string>& patterns) {
   std::string words;
   for (const std::string& pattern : patterns)
@@ -120,8 +123,8 @@ std::string describe_no_function(const TimedCalls& calls, const std::string& arg
                                  size_t jobs) {
   const std::vector<const FunctionInfo*> functions = functions_in(calls, jobs);
   const auto is_meant = [&](const FunctionInfo* one) { return means_function(argument, *one); };
-  if (std::ranges::any_of(functions, is_meant)) return {};
-  return describe_no_match(functions, {argument});
+  if (functions.empty() || std::ranges::any_of(functions, is_meant)) return {};
+  return describe_patterns(functions, {argument});
 }
 
 namespace {
@@ -146,17 +149,51 @@ std::string describe_no_thread(std::span<const EventStream> streams, const CallF
 
 }  // namespace
 
-bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs) {
-  if (const std::string missing = describe_no_thread(calls.streams(), filter); !missing.empty()) {
-    print_message("telltale: {}\n", missing);
-    return true;
-  }
-  if (filter.functions.empty()) return false;
+std::string describe_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs) {
+  if (std::string missing = describe_no_thread(calls.streams(), filter); !missing.empty())
+    return missing;
+  if (filter.functions.empty() && filter.from_ns == 0) return {};
   const std::vector<const FunctionInfo*> functions = functions_in(calls, jobs);
+  if (functions.empty()) return {};
   const auto matches = [&](const FunctionInfo* one) { return filter.matches(*one); };
-  if (std::ranges::any_of(functions, matches)) return false;
-  print_message("telltale: {}\n", describe_no_match(functions, filter.functions));
+  if (!std::ranges::any_of(functions, matches))
+    return describe_patterns(functions, filter.functions);
+  if (filter.from_ns == 0) return {};
+  CallFilter later;
+  later.from_ns = filter.from_ns;
+  if (!functions_in(calls, jobs, later).empty()) return {};
+  return "the window of --time begins after the last call of the recording has begun";
+}
+
+bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs) {
+  const std::string why = describe_no_match(calls, filter, jobs);
+  if (why.empty()) return false;
+  print_message("telltale: {}\n", why);
   return true;
+}
+
+void remark_unmatched(const TimedCalls& calls, const CallFilter& filter, size_t jobs) {
+  if (filter.threads.size() > 1) {
+    std::vector<std::string> missing;
+    for (const CallFilter::Thread& thread : filter.threads) {
+      CallFilter one;
+      one.threads = {thread};
+      if (describe_no_thread(calls.streams(), one).empty()) continue;
+      missing.push_back(thread.pid ? fmt::format("{}:{}", *thread.pid, thread.tid)
+                                   : fmt::format("{}", thread.tid));
+    }
+    if (!missing.empty() && missing.size() < filter.threads.size())
+      print_message("telltale: no thread is {}\n", join_words(missing, "or"));
+  }
+  if (filter.functions.size() < 2) return;
+  const std::vector<const FunctionInfo*> functions = functions_in(calls, jobs);
+  if (functions.empty()) return;
+  std::vector<std::string> missing;
+  for (const std::string& pattern : filter.functions)
+    if (count_matches(functions, pattern) == 0) missing.push_back(pattern);
+  if (missing.size() == filter.functions.size()) return;
+  for (const std::string& pattern : missing)
+    print_message("telltale: {}\n", describe_patterns(functions, {pattern}));
 }
 
 bool means_function(const std::string& argument, const FunctionInfo& function) {

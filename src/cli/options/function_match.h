@@ -16,9 +16,14 @@ namespace telltale::cli {
 // means no function of the recording, which this reads once. Empty if it means one.
 std::string describe_no_function(const TimedCalls& calls, const std::string& argument, size_t jobs);
 
-// Prints on standard error that no function of the recording matches the filter's patterns, and one
-// that would. False: nothing to say.
+// Why an answer is empty: no thread of the recording, or no function, is what the filter names, and
+// what would be one; its window begins too late. Empty: none of these.
+std::string describe_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs);
+// Prints that on standard error. False: nothing to say.
 bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs);
+// Prints the filter's patterns and threads that select nothing, beside others that do: an answer
+// does not show that they are missing.
+void remark_unmatched(const TimedCalls& calls, const CallFilter& filter, size_t jobs);
 
 // Whether FUNCTION, the argument of a verb, means this function: it is its name without parameters,
 // or a pattern as --function takes it.

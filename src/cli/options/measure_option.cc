@@ -53,11 +53,14 @@ Result<void> check_measured(const std::string& name, std::span<const Measure> ha
   return usage_error(no_data(name, has));
 }
 
+std::string describe_nothing_measured(const std::string& name, std::span<const Measure> has) {
+  return has_measure(name, has)
+             ? fmt::format("nothing that the filters select has the measure {}", name)
+             : no_data(name, has);
+}
+
 void remark_nothing_measured(const std::string& name, std::span<const Measure> has) {
-  print_message("telltale: {}\n",
-                has_measure(name, has)
-                    ? fmt::format("nothing that the filters select has the measure {}", name)
-                    : no_data(name, has));
+  print_message("telltale: {}\n", describe_nothing_measured(name, has));
 }
 
 }  // namespace telltale::cli

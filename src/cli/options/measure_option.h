@@ -19,7 +19,9 @@ Measure measure_of_option(const std::string& name);
 // Errors: usage, if the recording has data, but none for the requested measure: what is made from
 // it would be empty. The message names the measures that it has.
 Result<void> check_measured(const std::string& name, std::span<const Measure> has);
-// Prints the same on standard error, or that the filters selected nothing.
+// The same, or that the filters selected nothing.
+std::string describe_nothing_measured(const std::string& name, std::span<const Measure> has);
+// Prints it on standard error.
 void remark_nothing_measured(const std::string& name, std::span<const Measure> has);
 
 }  // namespace telltale::cli

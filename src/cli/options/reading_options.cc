@@ -13,6 +13,7 @@
 
 #include "base/parallel.h"
 #include "cli/command_line.h"
+#include "cli/options/function_match.h"
 #include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/progress_line.h"
@@ -69,6 +70,12 @@ struct Window {
   uint64_t to_ns = CallFilter().to_ns;
   bool from_is_before_end = false;
   bool to_is_before_end = false;
+
+  // That is known if both ends count from the same end.
+  [[nodiscard]] bool ends_before_it_begins() const {
+    if (from_is_before_end != to_is_before_end) return false;
+    return from_is_before_end ? from_ns < to_ns : from_ns > to_ns;
+  }
 };
 bool take_minus(std::string_view& text) {
   if (text.size() < 2 || !text.starts_with('-')) return false;
@@ -97,11 +104,6 @@ std::optional<Window> parse_window(std::string_view text) {
     if (!parsed) return std::nullopt;
     window.to_ns = *parsed;
   }
-  // Which is earlier is known if both count from the same end.
-  if (window.from_is_before_end && window.to_is_before_end)
-    return window.from_ns < window.to_ns ? std::nullopt : std::optional(window);
-  if (!window.from_is_before_end && !window.to_is_before_end && window.from_ns > window.to_ns)
-    return std::nullopt;
   return window;
 }
 
@@ -171,6 +173,8 @@ Result<CallFilter> ReadingOptions::filter() const {
   }
   if (!time.empty()) {
     const std::optional<Window> window = parse_window(time);
+    if (window && window->ends_before_it_begins())
+      return usage_error("--time: the window ends before it begins: " + time);
     if (!window) {
       return usage_error(
           "--time needs FROM..TO, such as 1.5ms..2s, 0.2..1 (seconds) or -10ms.. (the last 10 "
@@ -337,7 +341,10 @@ int answer_recording(const ReadingOptions& options,
     CallFilter settled = *filter;
     settle_window(opened, options, settled);
     const ProgressLine progress(opened);
-    return answer(opened, settled);
+    const int status = answer(opened, settled);
+    if (status != kUsage && !options.follow && opened.timed_calls() != nullptr)
+      remark_unmatched(*opened.timed_calls(), settled, options.jobs);
+    return status;
   });
 }
 

@@ -194,6 +194,7 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFil
     print_message("telltale: the {} export has no calls, because what is converted has none\n",
                   format.name.name);
   }
+  remark_unmatched(calls, filter, options.reading.jobs);
   if (!remarks->estimated.empty()) print_message("telltale: {}\n", remarks->estimated);
   remark_unnamed(calls.functions(), functions, options.reading);
   if (const Result<void> done = out->finish(); !done) return report_error(done.error());

@@ -31,6 +31,13 @@ Result<RecordTable> chosen_records(const DumpOptions& options, const FormatDescr
       fmt::format("the kinds of records of {} are {}", format.noun, joined(names, ", "));
   if (options.record.empty())
     return usage_error("--csv prints records of one kind, which --record chooses; " + kinds);
+  // `info` counts entries and exits; both are records of one kind here.
+  const auto of = std::ranges::find_if(
+      names, [&](std::string_view name) { return options.record.starts_with(name); });
+  if (of != names.end()) {
+    return usage_error(fmt::format("--record: {} is one of the records of the kind {}; {}",
+                                   options.record, *of, kinds));
+  }
   return usage_error(fmt::format("--record: there is no {}; {}", options.record, kinds));
 }
 

@@ -107,7 +107,10 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
   if (const Result<void> done = out.finish(); !done) return report_error(done.error());
   if (steps == 0) {
     if (!remark_no_match(calls, filter, options.reading.jobs))
-      print_message("telltale: nothing happened in what the options select\n");
+      print_message("telltale: nothing happened in {}\n",
+                    filter.keeps_everything() && options.reading.time.empty() && options.call == 0
+                        ? "the recording"
+                        : "what the options select");
   } else if (shows_newest && in_window > limit) {
     print_message("telltale: only the last {} of {} steps; -n 0 shows all, --depth fewer\n", limit,
                   in_window);

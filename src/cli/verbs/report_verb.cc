@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -85,6 +86,8 @@ int report_calls(const Recording& recording, const ReportOptions& options,
     if (row.function == kWaiting) waited = row.self;
   if (!options.for_programs()) remark_waiting(waited, readings->busy);
   remark_unnamed(*readings->names, readings->names->described(), options.reading);
+  if (readings->profile.functions.empty())
+    remark_no_match(*recording.timed_calls(), filter, options.reading.jobs);
   return printed == kDone ? report_problems(options.reading, problems) : printed;
 }
 
@@ -137,6 +140,30 @@ Result<int> judge(const std::optional<GrowthGate>& gate, RuntimeReadings& readin
   return gate->complain(*growth) == 0 ? kDone : kFinding;
 }
 
+// Says which of the reports are about more than what --thread and --function select, and whether
+// these select anything: figures of the whole program look like an answer.
+void remark_filters(const Recording& recording, std::span<const Report* const> reports,
+                    std::span<const Section> sections, const ReportOptions& options,
+                    const CallFilter& filter) {
+  CallFilter of_any_time = filter;  // there is more than calls in a window
+  of_any_time.from_ns = CallFilter().from_ns;
+  of_any_time.to_ns = CallFilter().to_ns;
+  remark_no_match(*recording.timed_calls(), of_any_time, options.reading.jobs);
+  if (!filter.selects_functions()) return;
+  std::vector<std::string> all_functions;
+  for (const Section& section : sections) {
+    const auto report = std::ranges::find(reports, section.key(), &Report::name);
+    if (report == reports.end()) continue;
+    if (!(*report)->selects_functions || options.runtime.made.like_mprof)
+      all_functions.emplace_back(section.key());
+  }
+  if (all_functions.empty()) return;
+  print_message(
+      "telltale: --function and --depth select calls and frames of stacks; {} {} of the whole "
+      "program\n",
+      join_words(all_functions), all_functions.size() == 1 ? "is" : "are");
+}
+
 int report_runtime(const Recording& recording, const ReportOptions& options,
                    const CallFilter& filter) {
   const ReadingOptions& reading = options.reading;
@@ -173,6 +200,7 @@ int report_runtime(const Recording& recording, const ReportOptions& options,
     return printed;
   const Result<int> judged = judge(gate, readings);
   if (!reading.follow) {
+    remark_filters(recording, *reports, sections, options, filter);
     for (const auto& [number, shot] : readings.in_part)
       remark_shots_in_part({&shot, 1}, recording.timed_calls()->first_time());
   }

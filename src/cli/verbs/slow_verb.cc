@@ -1,12 +1,15 @@
 // `telltale slow` and `telltale histogram`: the calls of one function.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "analysis/calls/call_durations.h"
 #include "base/joined.h"
 #include "cli/options/function_match.h"
+#include "cli/options/measure_option.h"
 #include "cli/options/message.h"
 #include "cli/options/net_option.h"
 #include "cli/options/reading_options.h"
@@ -29,7 +32,7 @@ struct SlowOptions {
 
 // The functions that were asked for; passes their calls to use(const RecordedCall&). `chosen`: its
 // functions and its depth select the calls, too, not only what is inside them. Errors: usage, if
-// the recording has no such function.
+// the recording has no calls or no such function.
 template <typename Use>
 Result<std::vector<FunctionDurations>> chosen_functions(const TimedCalls& calls,
                                                         const SlowOptions& options,
@@ -50,6 +53,9 @@ Result<std::vector<FunctionDurations>> chosen_functions(const TimedCalls& calls,
       problems);
   std::vector<FunctionDurations> functions = collector.finish();
   if (functions.empty()) {
+    const std::vector<Measure> has = calls.measures_with_data(options.reading.jobs);
+    if (std::ranges::find(has, Measure::time) == has.end())
+      return usage_error(describe_nothing_measured("time", has));
     const std::string why = describe_no_function(calls, options.function, options.reading.jobs);
     if (!why.empty()) return usage_error(why);
   }

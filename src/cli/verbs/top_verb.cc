@@ -93,7 +93,10 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   CallFilter name_filter;
   name_filter.functions = std::move(filter.functions);
   filter.functions.clear();
-  name_filter.threads = filter.threads;  // for the remark that none is so called
+  // For the remark why there are no rows.
+  name_filter.threads = filter.threads;
+  name_filter.from_ns = filter.from_ns;
+  name_filter.to_ns = filter.to_ns;
 
   std::vector<FunctionRow> rows;
   Ticks whole = 0;

@@ -131,6 +131,7 @@ constinit const Report kCall{
     .members = kCallMembers,
     .make = make_call,
     .by_default = true,
+    .selects_functions = true,
     .reads = RuntimeReadings::facts_read | RuntimeReadings::call_times_read};
 
 }  // namespace telltale::reports

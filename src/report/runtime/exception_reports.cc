@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/runtime/calling_method.h"
 #include "analysis/runtime/weighted_stacks.h"
 #include "base/sort_rows.h"
 #include "report/runtime/runtime_fields.h"
@@ -88,8 +87,7 @@ void make_hotspots(const ReportInput& input, Section& section) {
       const std::string type = owner == 0 ? "" : std::string(thrown.types.describe(owner).name);
       for (const auto& [id, sum] : of_type) {
         const auto stack = static_cast<StackTable::Id>(id);
-        by_site[{calling_method(thrown.stacks, stack, in.source().calls().functions(), {}),
-                 type}] += sum.count;
+        by_site[{in.site_text(thrown.stacks, stack, {}), type}] += sum.count;
         by_stack[{in.stack_text(thrown.stacks, stack), type}] += sum.count;
         all += sum.count;
       }
@@ -118,6 +116,7 @@ constinit const Report kHotspots{.name = "hotspots",
                                  .members = kHotspotsMembers,
                                  .make = make_hotspots,
                                  .by_default = false,
+                                 .selects_functions = true,
                                  .reads = 0};
 
 }  // namespace telltale::reports

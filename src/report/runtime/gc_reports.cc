@@ -209,6 +209,7 @@ void make_pauses(const ReportInput& input, Section& section) {
   timeline.set_total(pauses);
   section.add("pauses", uint64_t{lengths.size()});
   if (any_shutdown) section.add("shutdown_ns", shutdown);
+  if (lengths.empty()) section.add("total_pause_ns", uint64_t{0});
   add_percentiles(section, "pause_ns", std::move(lengths));
   add_percentiles(section, "to_stop_ns", std::move(to_stop));
   section.add("by_generation", by_generation(std::move(lengths_by_generation)));

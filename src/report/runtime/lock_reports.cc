@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analysis/calls/percentile.h"
-#include "analysis/runtime/calling_method.h"
 #include "analysis/runtime/wait_sums.h"
 #include "base/sort_rows.h"
 #include "report/runtime/runtime_fields.h"
@@ -130,13 +129,12 @@ void make_contention(const ReportInput& input, Section& section) {
   for (const RuntimeTimeline::Wait& wait : timeline.waits) {
     if (!in.in_window(wait.begin) || !in.keeps_thread(wait.stream)) continue;
     all.add(wait);
-    by_site[calling_method(timeline.stacks, wait.stack, in.source().calls().functions(),
-                           "System.Threading.Monitor:")]
-        .add(wait);
+    by_site[in.site_text(timeline.stacks, wait.stack, "System.Threading.Monitor:")].add(wait);
     by_stack[in.stack_text(timeline.stacks, wait.stack)].add(wait);
   }
   section.add("waits", all.waits());
   section.add("unfinished", all.unfinished);
+  if (all.lengths().empty()) section.add("total_blocked_ns", uint64_t{0});
   add_percentiles(section, "blocked_ns", all.lengths());
   section.add("sites", waits_table(kWaitSites, by_site, in.shown_rows()));
   section.add("stacks", waits_table(kWaitStacks, by_stack, in.shown_rows()));
@@ -160,6 +158,7 @@ constinit const Report kContention{.name = "contention",
                                    .members = kContentionMembers,
                                    .make = make_contention,
                                    .by_default = false,
+                                   .selects_functions = true,
                                    .reads = 0};
 
 }  // namespace telltale::reports

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "analysis/calls/percentile.h"
+#include "analysis/runtime/calling_method.h"
 #include "base/sort_rows.h"
 
 namespace telltale {
@@ -166,6 +167,12 @@ bool RuntimeReadings::name_comes_first(uint64_t type_a, std::string_view name_a,
   const auto names = name_a.empty() || name_b.empty() ? type_name(type_a) <=> type_name(type_b)
                                                       : name_a <=> name_b;
   return names != 0 ? names < 0 : type_a < type_b;
+}
+
+std::string RuntimeReadings::site_text(const StackTable& table, StackTable::Id stack,
+                                       std::string_view runtime_type) const {
+  if (stack == StackTable::Id::empty && filter_.selects_functions()) return "[no selected method]";
+  return calling_method(table, stack, source_.calls().functions(), runtime_type);
 }
 
 std::string RuntimeReadings::stack_text(const StackTable& table, StackTable::Id stack) const {

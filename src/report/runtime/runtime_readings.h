@@ -135,6 +135,10 @@ class RuntimeReadings {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.objects > b.objects;
   }
 
+  // The method where something happened (calling_method.h). A stack that the filter leaves empty
+  // may have been recorded.
+  [[nodiscard]] std::string site_text(const StackTable& table, StackTable::Id stack,
+                                      std::string_view runtime_type) const;
   // "outer > inner"; for people the innermost frames.
   [[nodiscard]] std::string stack_text(const StackTable& table, StackTable::Id stack) const;
   // Rows "value, stack" of an owner's stacks, after `first` cells.
