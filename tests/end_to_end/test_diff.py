@@ -148,6 +148,19 @@ class DiffTest(unittest.TestCase):
         self.assertIn("--gate of times needs two runs or more of each side", done.stderr)
         self.assertEqual(telltale("diff", "--gate", "calls=1000%", "--function", "serve*", *files).returncode, 0)
 
+    def test_a_function_that_is_new_in_all_runs_has_no_ratio(self):
+        files = ["--program-a", self.before_map, "--program-b", self.after_map, self.before, self.before, "--", self.after, self.after]
+        done = telltale("diff", "--json", "--gate", "calls=0%", *files)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertRegex(done.stderr, r"gate: calls of review\(Order const&\): 0 before, \d+ after\n")
+        new = [row for row in json.loads(done.stdout)["exceeded"] if row["name"].startswith("review(")]
+        self.assertEqual([(row["before"], row["ratio"], row["ratio_low"]) for row in new], [(0, None, None)])
+        # Only one recording a side has paths.
+        done = telltale("diff", "--csv", "--table", "paths", *files)
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("--table paths compares one recording a side", done.stderr)
+        self.assertEqual(telltale("diff", "--csv", "--table", "functions", *files).stdout, telltale("diff", "--csv", *files).stdout)
+
     def test_usage(self):
         self.assert_gates_hold_at_their_limit()
         for gate in ("calls", "calls=5", "speed=5%", "calls=-1%", "calls=x%"):

@@ -275,6 +275,10 @@ class Windows(unittest.TestCase):
             done = run(verb, "A:Run*", allocations)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
             self.assertRegex(done.stderr, r"\Atelltale: the recording has no data for the measure time; use --measure alloc-bytes")
+        for files in ([allocations, allocations], [allocations, "--", allocations]):
+            done = run("diff", *files)
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(done.stderr.count(f"telltale: {allocations}: the recording has no data for the measure time; use"), 2)
         done = run("stacks", allocations, "--measure", "samples")
         self.assertIn("no data for the measure samples; use --measure alloc-bytes", done.stderr)
         method = Chain()

@@ -70,15 +70,79 @@ Result<uint64_t> gate_floor_ns(const DiffGateOptions& options) {
   return *floor;
 }
 
-Result<void> check_gated_calls(const DiffGateOptions& options, uint64_t calls_before,
-                               uint64_t calls_after, bool all) {
-  if (options.gate.empty() || (calls_before != 0 && calls_after != 0)) return {};
-  const std::string_view sides = calls_before != 0  ? "B has"
-                                 : calls_after != 0 ? "A has"
-                                                    : "A and B have";
-  return usage_error(fmt::format("--gate has nothing to compare: {} no calls{}", sides,
+GatedSide::Run gated_run(const std::string& file, uint64_t calls, const Recording& recording,
+                         const ProblemLog& problems) {
+  const std::vector<Problem> kept = problems.kept();
+  // What a ring replaced is missing, too.
+  const bool incomplete = std::ranges::any_of(kept, [](const Problem& problem) {
+    return is_damage(problem.kind) || problem.kind == Problem::Kind::by_design;
+  });
+  return {file, calls, incomplete, problems.damaged(), recording.left_out_events()};
+}
+
+Result<void> check_gated_calls(const DiffGateOptions& options, const GatedSide& before,
+                               const GatedSide& after, bool all) {
+  if (options.gate.empty()) return {};
+  std::vector<std::string> empty;
+  for (const GatedSide* const side : {&before, &after}) {
+    const auto is_empty = [](const GatedSide::Run& run) { return run.calls == 0; };
+    const auto first = std::ranges::find_if(side->runs, is_empty);
+    if (first == side->runs.end()) continue;
+    empty.push_back(std::ranges::all_of(side->runs, is_empty)
+                        ? std::string(side->name)
+                        : fmt::format("{} of {}", first->file, side->name));
+  }
+  if (empty.empty()) return {};
+  return usage_error(fmt::format("--gate has nothing to compare: {} {} no calls{}",
+                                 join_words(empty), empty.size() == 1 ? "has" : "have",
                                  all ? "" : " that the options select"));
 }
+
+namespace {
+
+// "B", "1 of 3 runs of B"; empty: all its recordings are complete.
+std::string incomplete_part(const GatedSide& side) {
+  const auto incomplete = std::ranges::count_if(side.runs, &GatedSide::Run::incomplete);
+  if (incomplete == 0) return {};
+  if (side.runs.size() == 1) return std::string(side.name);
+  return fmt::format("{} of {} runs of {}", incomplete, side.runs.size(), side.name);
+}
+
+uint64_t left_out_of(const GatedSide& side) {
+  uint64_t events = 0;
+  for (const GatedSide::Run& run : side.runs) events += run.left_out;
+  return events;
+}
+
+// Says why the verdict is one on a part of what happened. False: nothing to say.
+bool remark_missing_calls(const GatedSide& before, const GatedSide& after) {
+  bool remarked = false;
+  for (const GatedSide* const side : {&before, &after}) {
+    const std::string part = incomplete_part(*side);
+    if (part.empty()) continue;
+    print_message(
+        "telltale: gate: events are missing from {}: calls that were not recorded are not "
+        "judged{}\n",
+        part,
+        std::ranges::any_of(side->runs, &GatedSide::Run::damaged)
+            ? "; with --strict, a gate that passes has exit status 4"
+            : "");
+    remarked = true;
+  }
+  // The same filters leave out about as much of both.
+  const uint64_t left_out_before = left_out_of(before);
+  const uint64_t left_out_after = left_out_of(after);
+  if ((left_out_before == 0) == (left_out_after == 0)) return remarked;
+  const GatedSide& filtered = left_out_before != 0 ? before : after;
+  print_message(
+      "telltale: gate: the recorder's filters left out {} of {} and none of {}: they were recorded "
+      "with different options, or do different work\n",
+      counted(left_out_before + left_out_after, "event"), filtered.name,
+      left_out_before != 0 ? after.name : before.name);
+  return true;
+}
+
+}  // namespace
 
 void GateOutcome::add(Growth worst) {
   ++compared_;
@@ -86,13 +150,15 @@ void GateOutcome::add(Growth worst) {
   if (worst == Growth::below_floor) ++below_floor_;
 }
 
-void GateOutcome::print(const DiffGateOptions& options, uint64_t floor_ns,
-                        std::string_view noun) const {
+void GateOutcome::print(const DiffGateOptions& options, uint64_t floor_ns, std::string_view noun,
+                        const GatedSide& before, const GatedSide& after) const {
   if (options.gate.empty()) return;
-  std::string line = fmt::format("gate {}: {} of {} grew by more than {} allows",
-                                 exceeded_ == 0 ? "passed" : "failed",
-                                 exceeded_ == 0 ? "none" : fmt::format("{}", exceeded_),
-                                 counted(compared_, noun), options.gate);
+  const bool in_part = remark_missing_calls(before, after);
+  std::string line =
+      fmt::format("gate {}{}: {} of {} grew by more than {} allows",
+                  exceeded_ == 0 ? "passed" : "failed", in_part ? " on what was recorded" : "",
+                  exceeded_ == 0 ? "none" : fmt::format("{}", exceeded_), counted(compared_, noun),
+                  options.gate);
   if (below_floor_ != 0) {
     line += fmt::format("; {} grew by more than that, but by no more than the floor of {}",
                         below_floor_, show_duration(static_cast<double>(floor_ns)));

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/problem.h"
 #include "cli/options/command.h"
+#include "import/recording.h"
 
 namespace telltale::cli {
 
@@ -32,10 +34,25 @@ Result<std::vector<DiffGate>> parse_gates(std::string_view text);
 // Growth of a time up to this is ignored: --gate-floor 10us, or --gate-floor-ns. Errors: usage.
 Result<uint64_t> gate_floor_ns(const DiffGateOptions& options);
 
-// Errors: usage, if there is a gate and a side has no calls: it would always pass. `all`: the
-// options select all calls.
-Result<void> check_gated_calls(const DiffGateOptions& options, uint64_t calls_before,
-                               uint64_t calls_after, bool all);
+// The recordings of A or B, as far as a gate depends on them.
+struct GatedSide {
+  struct Run {
+    std::string file;
+    uint64_t calls = 0;       // that the options select
+    bool incomplete = false;  // events are missing ...
+    bool damaged = false;     // ... and not because the recorder was asked to keep only a part
+    uint64_t left_out = 0;    // events that the recorder's filters left out
+  };
+  std::string_view name;  // "A" or "B"
+  std::vector<Run> runs;
+};
+GatedSide::Run gated_run(const std::string& file, uint64_t calls, const Recording& recording,
+                         const ProblemLog& problems);
+
+// Errors: usage, if there is a gate and a run has no calls: it could not exceed the gate. `all`:
+// the options select all calls.
+Result<void> check_gated_calls(const DiffGateOptions& options, const GatedSide& before,
+                               const GatedSide& after, bool all);
 
 // A measure that grew by no more than its gate allows, or by more, but not by more than the floor.
 enum class Growth : uint8_t { allowed, below_floor, exceeded };
@@ -45,8 +62,10 @@ class GateOutcome {
  public:
   // One of them, whose measure that grew most is given.
   void add(Growth worst);
-  // One line on standard error; nothing without --gate.
-  void print(const DiffGateOptions& options, uint64_t floor_ns, std::string_view noun) const;
+  // The verdict on standard error, after a line for each reason why it may hide growth; nothing
+  // without --gate.
+  void print(const DiffGateOptions& options, uint64_t floor_ns, std::string_view noun,
+             const GatedSide& before, const GatedSide& after) const;
 
  private:
   size_t compared_ = 0;

@@ -16,7 +16,8 @@ Result<std::unique_ptr<const Recording>> open_one(const ReadingOptions& options,
   open.programs.insert(open.programs.end(), own_programs.begin(), own_programs.end());
   Result<std::vector<InputFile>> inputs = open_inputs(open);
   if (!inputs) return std::unexpected(inputs.error());
-  if (options.strict) options.read->push_back(inputs->front().share());
+  if (options.strict)
+    for (const InputFile& input : *inputs) options.read->push_back(input.share());
   auto recording = open_recording(*std::move(inputs), open);
   if (!recording) return recording;
   if (const Result<void> usable = check_use(options.verb, **recording); !usable)

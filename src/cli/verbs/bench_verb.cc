@@ -52,8 +52,16 @@ class RunFolder {
     std::error_code ignored;
     if (temporary_) std::filesystem::remove_all(path_, ignored);
   }
-  [[nodiscard]] std::string file(char side, int run) const {
-    return fmt::format("{}/{}{}.xray", path_, side, run);
+  // The folder of one run's recordings: a run records every process that it starts. Errors: usage,
+  // if there is something in it; io.
+  [[nodiscard]] Result<std::string> add_run(char side, int run) const {
+    std::string folder = fmt::format("{}/{}{}", path_, side, run);
+    std::error_code failure;
+    std::filesystem::create_directory(folder, failure);
+    if (failure) return io_error(folder, "cannot make", failure.value());
+    if (!std::filesystem::is_empty(folder, failure))
+      return usage_error(folder + " exists; a recording never overwrites a file");
+    return folder;
   }
 
  private:
@@ -62,10 +70,11 @@ class RunFolder {
   bool temporary_;
 };
 
-// `telltale run` in a separate process. Errors: if it cannot be started, or the program fails.
+// `telltale run` in a separate process, which records into `folder`. Errors: if it cannot be
+// started, or the program fails.
 Result<void> record(const BenchOptions& options, const std::vector<std::string>& command,
-                    const std::string& file) {
-  std::vector<std::string> words = {"telltale", "run", "--quiet", "-o", file};
+                    const std::string& folder) {
+  std::vector<std::string> words = {"telltale", "run", "--quiet", "-o", folder + "/run.xray"};
   words.insert(words.end(), options.recorder.begin(), options.recorder.end());
   words.emplace_back("--");
   words.insert(words.end(), command.begin(), command.end());
@@ -83,7 +92,8 @@ Result<void> record(const BenchOptions& options, const std::vector<std::string>&
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
-    if (std::filesystem::exists(file)) return {};
+    std::error_code failure;
+    if (!std::filesystem::is_empty(folder, failure)) return {};
     return usage_error(fmt::format("nothing was recorded of {0}; `telltale run -- {0}` says why",
                                    fmt::join(command, " ")));
   }
@@ -106,14 +116,12 @@ int run(BenchOptions& options) {
   if (!folder) return report_error(folder.error());
   // In turns, so that what slows the machine down for a while slows both.
   for (int i = 1; i <= options.runs; ++i) {
-    for (const auto& [side, command, files] : {std::tuple('a', &before, &options.diff.before),
-                                               std::tuple('b', &after, &options.diff.after)}) {
-      files->push_back(folder->file(side, i));
-      if (std::filesystem::exists(files->back())) {
-        return report_error(
-            usage_error(files->back() + " exists; a recording never overwrites a file").error());
-      }
-      if (const Result<void> done = record(options, *command, files->back()); !done)
+    for (const auto& [side, command, runs] : {std::tuple('a', &before, &options.diff.before),
+                                              std::tuple('b', &after, &options.diff.after)}) {
+      const Result<std::string> of_run = folder->add_run(side, i);
+      if (!of_run) return report_error(of_run.error());
+      runs->push_back(*of_run);
+      if (const Result<void> done = record(options, *command, *of_run); !done)
         return report_error(done.error());
     }
   }
@@ -141,8 +149,12 @@ void add_bench_verb(Command app, int& status) {
                   "option of telltale run, such as --run-option=--min=1us")
       .type_name("OPTION")
       .one_value_each();
-  verb.add_option("--keep", options->keep, "keep the recordings in this folder")
+  verb.add_option("--keep", options->keep,
+                  "keep the recordings in this folder, those of each run in a folder of it: a1, "
+                  "b1, a2, ...")
       .type_name("FOLDER");
+  verb.add_flag("--strict", options->reading.strict,
+                "exit status 4 if part of a recording is damaged or lost");
   verb.add_flag("--json", options->reading.json, "print JSON with stable keys");
   add_csv_option(verb, options->reading);
   add_names_option(verb, options->reading);

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 #include <utility>
 
 #include "analysis/calls/runs_diff.h"
 #include "cli/options/compared_names.h"
 #include "cli/options/function_match.h"
+#include "cli/options/measure_option.h"
 #include "cli/options/message.h"
 #include "cli/options/open_one.h"
 #include "cli/verbs/verbs.h"
@@ -30,12 +30,13 @@ namespace {
 struct Run {
   std::unique_ptr<const Recording> recording;
   Profile profile;
+  ProblemLog problems;
 };
 
 // The recordings of one side, read one after the other.
 Result<std::vector<Run>> read_side(ReadingOptions reading, const std::vector<std::string>& files,
                                    const std::vector<std::string>& own_programs,
-                                   const CallFilter& filter, ProblemLog& problems) {
+                                   const CallFilter& filter) {
   reading.files = files;
   std::vector<Run> runs;
   for (size_t i = 0; i < files.size(); ++i) {
@@ -43,10 +44,12 @@ Result<std::vector<Run>> read_side(ReadingOptions reading, const std::vector<std
     if (!recording) return std::unexpected(recording.error());
     CallFilter settled = filter;
     settle_window(**recording, reading, settled);
-    problems.merge((*recording)->problems());
-    Profile profile =
-        (*recording)->timed_calls()->profile({settled, reading.jobs, false}, problems);
-    runs.push_back({*std::move(recording), std::move(profile)});
+    Run run;
+    run.recording = *std::move(recording);
+    run.problems.merge(run.recording->problems());
+    run.profile =
+        run.recording->timed_calls()->profile({settled, reading.jobs, false}, run.problems);
+    runs.push_back(std::move(run));
   }
   return runs;
 }
@@ -73,6 +76,14 @@ Result<void> check_names(const RunsDiff& diff, const std::vector<Run>& before,
   for (const RunsDiff::Row& row : diff.functions)
     names.add_function(row.name, seen(row.before), seen(row.after));
   return names.check(for_gate);
+}
+
+GatedSide gated_side(std::string_view name, const std::vector<std::string>& files,
+                     const std::vector<Run>& runs, const RunsDiff::Values& whole) {
+  GatedSide side{.name = name, .runs = {}};
+  for (size_t i = 0; i < runs.size(); ++i)
+    side.runs.push_back(gated_run(files[i], whole.calls[i], *runs[i].recording, runs[i].problems));
+  return side;
 }
 
 // Calls are exact: every run after has more than the gate allows over every run before. Times vary:
@@ -146,15 +157,28 @@ void complain(const std::vector<RunsExcess>& exceeded) {
       return one.measure == "calls" ? fmt::format("{}", value)
                                     : show_duration(static_cast<double>(value));
     };
-    print_message("telltale: gate: {} of {}: {} before, {} after, at least {}\n", one.measure,
+    // What no run before has, has grown without limit.
+    const bool is_new = one.compared.before.most == 0;
+    print_message("telltale: gate: {} of {}: {} before, {} after{}\n", one.measure,
                   visible(one.name), show(one.compared.before.median),
-                  show(one.compared.after.median), change_of(one.compared.ratio_low));
+                  show(one.compared.after.median),
+                  is_new ? "" : ", at least " + change_of(one.compared.ratio_low));
   }
   if (exceeded.size() > kShown)
     print_message("telltale: gate: {} more\n", exceeded.size() - kShown);
 }
 
 }  // namespace
+
+void remark_no_calls(const std::string& file, const Recording& recording, const Profile& profile,
+                     const ReadingOptions& reading, CallFilter filter) {
+  if (!profile.functions.empty()) return;
+  settle_window(recording, reading, filter);
+  const TimedCalls& calls = *recording.timed_calls();
+  std::string why = describe_no_match(calls, filter, reading.jobs);
+  if (why.empty()) why = describe_nothing_measured("time", calls.measures_with_data(reading.jobs));
+  print_message("telltale: {}: {}\n", visible(file), why);
+}
 
 int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options) {
   const Result<CallFilter> filter = reading.filter();
@@ -171,12 +195,19 @@ int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options) {
                     "much they vary; `telltale diff A B --gate` compares two single recordings")
             .error());
   }
-  ProblemLog problems;
-  const auto before =
-      read_side(reading, options.before, options.programs_before, *filter, problems);
+  const auto before = read_side(reading, options.before, options.programs_before, *filter);
   if (!before) return report_error(before.error());
-  const auto after = read_side(reading, options.after, options.programs_after, *filter, problems);
+  const auto after = read_side(reading, options.after, options.programs_after, *filter);
   if (!after) return report_error(after.error());
+  ProblemLog problems;
+  for (const auto& [side, files] :
+       {std::pair(&*before, &options.before), std::pair(&*after, &options.after)}) {
+    for (size_t i = 0; i < side->size(); ++i) {
+      const Run& run = (*side)[i];
+      problems.merge(run.problems);
+      remark_no_calls((*files)[i], *run.recording, run.profile, reading, *filter);
+    }
+  }
   const RunsDiff diff =
       make_runs_diff(profiles_of(*before), profiles_of(*after), reading.name_style());
   if (const Result<void> named = check_names(diff, *before, *after, !gates->empty()); !named)
@@ -202,15 +233,14 @@ int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options) {
     if (remark_if_number(row.name, with_programs)) break;
   const int damage = report_problems(reading, problems);
   complain(exceeded);
-  const auto sum = [](const std::vector<uint64_t>& of_runs) {
-    return std::accumulate(of_runs.begin(), of_runs.end(), uint64_t{0});
-  };
+  const GatedSide gated_before = gated_side("A", options.before, *before, diff.whole.before);
+  const GatedSide gated_after = gated_side("B", options.after, *after, diff.whole.after);
   if (const Result<void> checked =
-          check_gated_calls(options.gate, sum(diff.whole.before.calls), sum(diff.whole.after.calls),
-                            filter->keeps_everything());
+          check_gated_calls(options.gate, gated_before, gated_after, filter->keeps_everything());
       !checked)
     return report_error(checked.error());
-  outcome.print(options.gate, *floor_ns, options.gate_all ? "sum" : "function");
+  outcome.print(options.gate, *floor_ns, options.gate_all ? "sum" : "function", gated_before,
+                gated_after);
   return exceeded.empty() ? damage : kFinding;
 }
 

@@ -6,9 +6,12 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/calls/profile.h"
 #include "cli/options/command.h"
 #include "cli/options/diff_gate.h"
 #include "cli/options/reading_options.h"
+#include "import/recording.h"
+#include "model/call_filter.h"
 
 namespace telltale::cli {
 
@@ -28,6 +31,11 @@ inline constexpr std::string_view kSideSeparator = "\n--";
 
 // `telltale bench`, which records what it compares.
 void add_bench_verb(Command app, int& status);
+
+// Prints on standard error why there is nothing to compare with, if a recording has no calls that
+// the filter selects.
+void remark_no_calls(const std::string& file, const Recording& recording, const Profile& profile,
+                     const ReadingOptions& reading, CallFilter filter);
 
 // Compares them and prints the answer. `reading.files` are not used. Returns the exit status.
 int diff_runs(const ReadingOptions& reading, const DiffRunsOptions& options);

@@ -44,6 +44,7 @@ struct DiffOptions {
   std::string gate_by = "function";
   uint64_t gate_floor_ns = 0;   // from `gate`
   std::string table = "paths";  // printed by --csv
+  bool table_is_given = false;
   size_t rows = 20;
   bool order = false;
   bool html = false;
@@ -162,7 +163,8 @@ void remark_number(const RecordingDiff& diff, const DiffOptions& options) {
 }
 
 int finish(const RecordingDiff& diff, const DiffOptions& options,
-           const std::vector<DiffGate>& gates, const ProblemLog& problems) {
+           const std::vector<DiffGate>& gates, const GatedSide& before, const GatedSide& after,
+           const ProblemLog& problems) {
   const Judgement judgement = judge(diff, gates, options);
   const std::vector<DiffExcess>& exceeded = judgement.exceeded;
   if (options.reading.json) {
@@ -187,12 +189,12 @@ int finish(const RecordingDiff& diff, const DiffOptions& options,
   if (exceeded.size() > kShown)
     print_message("telltale: gate: {} more\n", exceeded.size() - kShown);
   const Result<CallFilter> filter = options.reading.filter();
-  if (const Result<void> checked = check_gated_calls(
-          options.gate, diff.before.calls, diff.after.calls, filter && filter->keeps_everything());
+  if (const Result<void> checked =
+          check_gated_calls(options.gate, before, after, filter && filter->keeps_everything());
       !checked)
     return report_error(checked.error());
   judgement.outcome.print(options.gate, options.gate_floor_ns,
-                          options.gate_by == "all" ? "sum" : options.gate_by);
+                          options.gate_by == "all" ? "sum" : options.gate_by, before, after);
   return exceeded.empty() ? damage : kFinding;
 }
 
@@ -233,6 +235,8 @@ int run_several(const DiffOptions& options) {
     return report_error(usage_error("diff needs recordings on both sides of --").error());
   if (options.gate_by == "path")
     return report_error(usage_error("--gate-by path compares one recording a side").error());
+  if (options.table == "paths" && options.table_is_given)
+    return report_error(usage_error("--table paths compares one recording a side").error());
   return diff_runs(options.reading, several);
 }
 
@@ -263,19 +267,29 @@ int run(DiffOptions& options) {
   if (!before) return report_error(before.error());
   const auto after = open_one(options.reading, 1, options.programs_after);
   if (!after) return report_error(after.error());
-  ProblemLog problems;
-  const Result<Side> left = analyse(**before, options, *filter, problems);
+  ProblemLog problems_before;
+  const Result<Side> left = analyse(**before, options, *filter, problems_before);
   if (!left) return report_error(left.error());
-  const Result<Side> right = analyse(**after, options, *filter, problems);
+  ProblemLog problems_after;
+  const Result<Side> right = analyse(**after, options, *filter, problems_after);
   if (!right) return report_error(right.error());
   const TimedCalls& a = *(*before)->timed_calls();
   const TimedCalls& b = *(*after)->timed_calls();
+  const std::vector<std::string>& files = options.reading.files;
+  remark_no_calls(files[0], **before, left->profile, options.reading, *filter);
+  remark_no_calls(files[1], **after, right->profile, options.reading, *filter);
   const RecordingDiff diff = make_recording_diff(
       {left->tree, left->profile, a.clock(), a.functions()},
       {right->tree, right->profile, b.clock(), b.functions()}, options.reading.name_style());
   if (const Result<void> named = check_names(diff, **before, **after, !gates->empty()); !named)
     return report_error(named.error());
-  return finish(diff, options, *gates, problems);
+  const GatedSide gated_before{"A",
+                               {gated_run(files[0], diff.before.calls, **before, problems_before)}};
+  const GatedSide gated_after{"B",
+                              {gated_run(files[1], diff.after.calls, **after, problems_after)}};
+  ProblemLog problems = std::move(problems_before);
+  problems.merge(problems_after);
+  return finish(diff, options, *gates, gated_before, gated_after, problems);
 }
 
 }  // namespace
@@ -303,9 +317,10 @@ void add_diff_verb(Command app, int& status) {
       .one_of({"function", "path", "all"})
       .needs("--gate")
       .show_default();
-  verb.add_option("--table", options->table, "what --csv prints")
-      .one_of({"paths", "functions"})
-      .show_default();
+  const Option table =
+      verb.add_option("--table", options->table, "what --csv prints of one recording a side")
+          .one_of({"paths", "functions"})
+          .show_default();
   add_limit_option(verb, options->rows, "rows of each text table; 0: all").show_default();
   verb.add_flag("--order", options->order,
                 "align the calls of two threads in their order: what was inserted, deleted, moved. "
@@ -318,7 +333,10 @@ void add_diff_verb(Command app, int& status) {
   add_output_option(verb, options->output, "file of the page; - is standard output")
       .needs("--html")
       .show_default();
-  verb.callback([options, &status] { status = run(*options); });
+  verb.callback([options, table, &status] {
+    options->table_is_given = table.count() != 0;
+    status = run(*options);
+  });
 }
 
 }  // namespace telltale::cli

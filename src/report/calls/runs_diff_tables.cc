@@ -52,10 +52,13 @@ constexpr std::array kRunsExceeded = {
     text("name", "The function, or all calls."),
     count("before", "Median before; times in ns."),
     count("after", "Median after; times in ns."),
-    number("ratio", Unit::none, "Geometric mean after, relative to before."),
+    number("ratio", Unit::none,
+           "Geometric mean after, relative to before; null, as the next: no run before has it.")
+        .or_null(),
     number("ratio_low", Unit::none,
            "Lower end of its 95 % interval; of calls: least after, "
-           "relative to most before."),
+           "relative to most before.")
+        .or_null(),
 };
 constexpr std::array kRunsMembers = {
     count("runs_before", "Recordings before."),
@@ -138,8 +141,10 @@ Table runs_function_table(const RunsDiff& diff) {
 Table runs_exceeded_table(const std::vector<RunsExcess>& exceeded) {
   Table table(kRunsExceeded);
   for (const RunsExcess& one : exceeded) {
+    const bool is_new = one.compared.before.most == 0;
     table.add_row({one.measure, one.name, one.compared.before.median, one.compared.after.median,
-                   one.compared.ratio, one.compared.ratio_low});
+                   is_new ? TableCell() : TableCell(one.compared.ratio),
+                   is_new ? TableCell() : TableCell(one.compared.ratio_low)});
   }
   return table;
 }
