@@ -220,12 +220,19 @@ uint64_t next_size(const Store& store, uint64_t wanted, size_t count) {
   return wanted < least ? least : wanted;
 }
 
-// Another thread is making the next file. False: it failed.
-bool wait_for_rotation(const Sink& sink, const Store& store) {
-  constexpr int kPatience = 10000;
-  for (int i = 0; i < kPatience && __atomic_load_n(&sink.rotating, __ATOMIC_ACQUIRE) != 0; ++i)
-    yield_processor();
-  return __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE) != &store;
+// Continues in the next file, which another thread may be making. False: there is none.
+bool move_on(Sink& sink, Store& full) {
+  constexpr int kYields = 100;
+  constexpr int kSleeps = 10'000;
+  constexpr long kSleepNs = 100'000;
+  Rotation rotation = rotate(sink, full);
+  for (int i = 0; rotation == Rotation::busy && i < kYields + kSleeps; ++i) {
+    if (__atomic_load_n(&full.stuck, __ATOMIC_RELAXED) != 0) return false;
+    i < kYields ? yield_processor() : sleep_ns(kSleepNs);
+    rotation = rotate(sink, full);
+  }
+  if (rotation == Rotation::busy) __atomic_store_n(&full.stuck, 1, __ATOMIC_RELAXED);
+  return rotation == Rotation::done;
 }
 
 uint64_t wiped_store = 0;  // the last store found truncated
@@ -287,9 +294,11 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
   }
   lose(sink, &store, LostReason::overwritten, overwritten);
   if (error == -EFBIG) {
-    *again = rotate(sink, store) || wait_for_rotation(sink, store);
+    *again = move_on(sink, store);
     if (!*again && cut) give_up_for_now(store);
   }
+  // Another thread has replaced the store since this one looked, and perhaps removed its file.
+  if (error != 0 && __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE) != &store) *again = true;
   if (!*again) lose(sink, &store, LostReason::no_space, std::exchange(stream.wiped, 0));
   if (error != 0 || chunk.bytes < needed + detail::kSlotBytes) return false;
   stream = {chunk,
@@ -316,6 +325,8 @@ bool make_room(Sink& sink, Store& store, Node& node, Stream& stream, size_t coun
 
 // A view in which the thread has room in every sink that is able to provide it.
 View make_room_everywhere(Node& node, uint32_t cycle, size_t count) {
+  // Other threads may fill each new file before this one gets a chunk.
+  constexpr int kPatience = 1000;
   for (int attempt = 0;; ++attempt) {
     View view = look(cycle, false);
     bool again = false;
@@ -323,7 +334,7 @@ View make_room_everywhere(Node& node, uint32_t cycle, size_t count) {
       if (view.stores[i] != nullptr)
         make_room(settings.sinks[i], *view.stores[i], node, node.streams[i], count, &again);
     }
-    if (!again || attempt == 3) return view;
+    if (!again || attempt == kPatience) return view;
   }
 }
 

@@ -311,11 +311,16 @@ int make_file(Sink& sink, Store** store) {
                         plan.rotate_bytes != 0 ? plan.rotate_bytes : plan.limit_bytes, &error);
     if (error != -EEXIST) break;
   }
-  if (error == 0 && plan.keep_files != 0 && plan.number > plan.keep_files &&
+  return error;
+}
+
+// Only when there is a new current file: until then, threads take chunks of the previous one.
+static void remove_oldest_file(const FilePlan& plan) {
+  char path[kPathBytes];
+  if (plan.keep_files != 0 && plan.number > plan.keep_files &&
       numbered_path(plan, plan.number - plan.keep_files, path)) {
     remove_file(path);
   }
-  return error;
 }
 
 void raise_generation() { __atomic_fetch_add(&settings.generation, 1, __ATOMIC_SEQ_CST); }
@@ -353,13 +358,13 @@ void announce(uint32_t cycle) {
   __atomic_store_n(&detail::telltale_st_control_v1.cycle, 0, __ATOMIC_SEQ_CST);
 }
 
-bool rotate(Sink& sink, const Store& full) {
+Rotation rotate(Sink& sink, const Store& full) {
   const bool at_limit = sink.plan.rotate_bytes == 0 || sink.plan.path[0] != 0;
-  if (at_limit && __atomic_load_n(&full.cut, __ATOMIC_RELAXED) == 0) return false;
+  if (at_limit && __atomic_load_n(&full.cut, __ATOMIC_RELAXED) == 0) return Rotation::failed;
   uint32_t nobody = 0;
   if (!__atomic_compare_exchange_n(&sink.rotating, &nobody, 1, false, __ATOMIC_ACQUIRE,
                                    __ATOMIC_RELAXED))
-    return false;
+    return Rotation::busy;
   Store* const old = __atomic_load_n(&sink.store, __ATOMIC_ACQUIRE);
   Store* store = nullptr;
   const bool done = old != &full;  // by another thread
@@ -370,11 +375,12 @@ bool rotate(Sink& sink, const Store& full) {
     post_header(sink, store, store->cycle, true);
     tell_cut_events(*old, *store);
     replace_store(sink, store);
+    remove_oldest_file(sink.plan);
     if (__atomic_load_n(&detail::telltale_st_control_v1.cycle, __ATOMIC_RELAXED) != 0)
       begin_cycle(store->cycle);
   }
   __atomic_store_n(&sink.rotating, 0, __ATOMIC_RELEASE);
-  return done || made;
+  return done || made ? Rotation::done : Rotation::failed;
 }
 
 void refine_frequency_now_and_then(Store* store) {

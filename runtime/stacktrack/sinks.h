@@ -112,9 +112,13 @@ void announce(uint32_t cycle);
 
 // Makes the sink's next file by its plan; 0 or a negative errno value.
 int make_file(Sink& sink, Store** store);
-// Continues in the next file if `full` is still the current one, unless another thread is doing so
-// or the file cannot be made.
-bool rotate(Sink& sink, const Store& full);
+enum class Rotation : uint32_t {
+  done,    // the current file is another one than `full`
+  busy,    // another thread is in rotate()
+  failed,  // the next file cannot be made, or there is none
+};
+// Continues in the next file if `full` is still the current one.
+Rotation rotate(Sink& sink, const Store& full);
 // Writes a later, more precise measurement of the clock's frequency to the file.
 void refine_frequency(Store* store);
 // The same, if the last time is long ago.

@@ -51,6 +51,7 @@ struct Store {
   uint64_t most_bytes;  // limit for the end of chunks; 0: none
   uint64_t full_until;  // in ticks: do not retry before
   uint32_t cut;         // another process has truncated the file: nothing is added to it
+  uint32_t stuck;       // the thread that makes the next file does not finish: nobody waits for it
   uint64_t cut_events;  // lost when a file was truncated, and not counted in a file yet
   // A ring.
   Chunk ring;

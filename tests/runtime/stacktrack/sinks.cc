@@ -305,18 +305,19 @@ size_t mapped_files(const recorded::Folder& folder) {
   return count;
 }
 
-// The threads that recorded in a rotated file do not keep it mapped.
-void rotation_with_threads() {
+// The threads that recorded in a rotated file do not keep it mapped, and lose no event when its
+// file is removed while they look for space in it.
+void rotation_with_threads(uint32_t keep) {
   const recorded::Folder folder;
   telltale::st::FileOptions options;
   options.rotate_bytes = 1U << 16;
-  options.keep_files = 2;
+  options.keep_files = keep;
   recorded::open_file(folder, options);
   constexpr int kThreads = 4;
   std::vector<std::thread> threads;
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([] {
-      for (int k = 0; k < 30'000; ++k) {
+      for (int k = 0; k < 100'000; ++k) {
         TELLTALE_STEP("step");
         if (k % 64 == 0) std::this_thread::yield();
       }
@@ -324,6 +325,8 @@ void rotation_with_threads() {
   }
   for (std::thread& thread : threads) thread.join();
   if (number_of(sink_control::path(0)) < 40) fail("%s is the last", sink_control::path(0));
+  const uint64_t lost = sink_control::statistics().no_space;  // of all sinks
+  if (lost != 0) fail("%zu events lost", size_t{lost});
   // A chunk for each thread and one for all, in this file or the previous one.
   const size_t count = mapped_files(folder);
   if (count > 2 * (kThreads + 2)) fail("%zu files are mapped", count);
@@ -388,7 +391,7 @@ int main(int argc, char** argv) {
   if (what == "several") several();
   if (what == "rotation") {
     rotation();
-    rotation_with_threads();
+    for (const uint32_t keep : {1U, 2U}) rotation_with_threads(keep);
   }
   std::printf("ok %s\n", what.c_str());
   return 0;
