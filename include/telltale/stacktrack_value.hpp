@@ -2,7 +2,9 @@
 
 // The text of a logged variable. Numbers, characters, pointers and strings are formatted here
 // without allocation; other types by their operator<<, or by std::formatter or fmt::formatter if
-// those exist.
+// those exist. If that code throws, the text is "(exception)".
+
+#include <cxxabi.h>
 
 #include <array>
 #include <charconv>
@@ -164,6 +166,71 @@ template <typename>
 constexpr bool kIs128Bits = false;
 #endif
 
+template <typename T, typename Char>
+constexpr bool kIsText = std::is_convertible_v<const T&, std::basic_string_view<Char>>;
+
+template <typename Char, typename T>
+std::basic_string_view<Char> view_text(const T& value) {
+  if constexpr (std::is_array_v<T> && std::extent_v<T> != 0) {
+    // It may have no terminator.
+    const std::basic_string_view<Char> all(value, std::extent_v<T>);
+    return all.substr(0, all.find(Char{}));
+  } else {
+    return value;
+  }
+}
+
+// Text in UTF-16 or UTF-32, as UTF-8. The library truncates longer text than fits here.
+template <typename Char>
+void hit_wide_text(Site& site, std::basic_string_view<Char> text) {
+  std::array<char, 2048> utf8;
+  size_t bytes = 0;
+  const auto add = [&](uint32_t byte) { utf8[bytes++] = static_cast<char>(byte); };
+  const auto add_rest = [&](uint32_t code, int shift) { add(0x80 | (code >> shift & 0x3f)); };
+  for (size_t i = 0; i < text.size() && bytes + 4 <= utf8.size(); ++i) {
+    uint32_t code = static_cast<uint32_t>(text[i]);
+    if (sizeof(Char) == 2 && code >> 10 == 0x36 && i + 1 < text.size()) {
+      const uint32_t next = static_cast<uint32_t>(text[i + 1]);
+      if (next >> 10 == 0x37) {
+        code = 0x10000 + ((code & 0x3ff) << 10 | (next & 0x3ff));
+        ++i;
+      }
+    }
+    if (code > 0x10ffff || code >> 11 == 0x1b) code = 0xfffd;  // no character
+    if (code < 0x80) {
+      add(code);
+    } else if (code < 0x800) {
+      add(0xc0 | code >> 6);
+      add_rest(code, 0);
+    } else {
+      if (code < 0x10000) {
+        add(0xe0 | code >> 12);
+      } else {
+        add(0xf0 | code >> 18);
+        add_rest(code, 12);
+      }
+      add_rest(code, 6);
+      add_rest(code, 0);
+    }
+  }
+  hit_text(site, {utf8.data(), bytes});
+}
+
+template <typename Char, typename T>
+void hit_string(Site& site, const T& value) {
+  if constexpr (std::is_pointer_v<T>) {
+    if (value == nullptr) return hit_text(site, "(null)");
+  }
+  const std::basic_string_view<Char> text = view_text<Char>(value);
+  if constexpr (std::is_same_v<Char, char>) {
+    hit_text(site, text);
+  } else if constexpr (sizeof(Char) == 1) {
+    hit_text(site, {reinterpret_cast<const char*>(text.data()), text.size()});
+  } else {
+    hit_wide_text(site, text);
+  }
+}
+
 template <typename T>
 void hit_formatted(Site& site, const T& value) {
   if constexpr (IsStreamable<T>::value) {
@@ -185,21 +252,28 @@ void hit_formatted(Site& site, const T& value) {
 
 // Character types other than char, signed char and unsigned char are streamed as numbers.
 template <typename T>
-void hit_value(Site& site, const T& value) {
+void hit_any(Site& site, const T& value) {
   using Value = std::decay_t<T>;
   if constexpr (std::is_volatile_v<T> && std::is_scalar_v<Value>) {
-    hit_value(site, static_cast<Value>(value));  // read once
+    hit_any(site, static_cast<Value>(value));  // read once
   } else if constexpr (std::is_same_v<Value, bool>) {
     hit_text(site, value ? "true" : "false");
   } else if constexpr (std::is_same_v<Value, char>) {
     hit_text(site, {&value, 1});
-  } else if constexpr (std::is_same_v<Value, char*> || std::is_same_v<Value, const char*>) {
-    const char* const text = value;
-    hit_text(site, text == nullptr ? std::string_view("(null)") : std::string_view(text));
   } else if constexpr (std::is_null_pointer_v<Value>) {
     hit_text(site, "nullptr");  // before C++23 a string_view can be made of it, but not read
-  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
-    hit_text(site, value);
+  } else if constexpr (kIsText<T, char>) {
+    hit_string<char>(site, value);
+#ifdef __cpp_char8_t
+  } else if constexpr (kIsText<T, char8_t>) {
+    hit_string<char8_t>(site, value);
+#endif
+  } else if constexpr (kIsText<T, wchar_t>) {
+    hit_string<wchar_t>(site, value);
+  } else if constexpr (kIsText<T, char16_t>) {
+    hit_string<char16_t>(site, value);
+  } else if constexpr (kIsText<T, char32_t>) {
+    hit_string<char32_t>(site, value);
   } else if constexpr (kIs128Bits<Value>) {
     hit_wide_number(site, value);
   } else if constexpr (std::is_integral_v<Value>) {
@@ -210,17 +284,34 @@ void hit_value(Site& site, const T& value) {
   } else if constexpr (std::is_floating_point_v<Value>) {
     hit_number(site, value);
   } else if constexpr (std::is_enum_v<Value> && !IsStreamable<Value>::value) {
-    hit_value(site, static_cast<std::underlying_type_t<Value>>(value));
-  } else if constexpr (std::is_pointer_v<Value> &&
-                       !std::is_function_v<std::remove_pointer_t<Value>>) {
+    hit_any(site, static_cast<std::underlying_type_t<Value>>(value));
+  } else if constexpr (std::is_pointer_v<Value>) {
     std::array<char, 20> text{'0', 'x'};
     const auto end = std::to_chars(text.data() + 2, text.data() + text.size(),
-                                   reinterpret_cast<uintptr_t>(value), 16)
+                                   reinterpret_cast<uintptr_t>(static_cast<Value>(value)), 16)
                          .ptr;
     hit_text(site, {text.data(), static_cast<size_t>(end - text.data())});
   } else {
     hit_formatted(site, value);
   }
+}
+
+// A program must not depend on whether it is recorded: an exception of a value's code ends here.
+template <typename T>
+void hit_value(Site& site, const T& value) {
+#ifdef __cpp_exceptions
+  try {
+    hit_any(site, value);
+#ifdef _CXXABI_FORCED_H
+  } catch (const __cxxabiv1::__forced_unwind&) {
+    throw;  // the thread is cancelled
+#endif
+  } catch (...) {
+    hit_text(site, "(exception)");
+  }
+#else
+  hit_any(site, value);
+#endif
 }
 
 }  // namespace telltale::st::detail

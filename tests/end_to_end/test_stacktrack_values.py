@@ -77,6 +77,14 @@ class Values(unittest.TestCase):
                 hits = [(hit[2], hit[4]) for hit in stacktrack_file.File(path).hits]
                 self.assertEqual([hit for hit in hits if hit[0] in ("none", "wide")], expected)
                 self.assertEqual([text for name, text in hits if name == "volatile"], ["x", "-5", "1.5", "0x0"])
+                self.assertEqual([text for name, text in hits if name == "throws"], ["(exception)"] * 2)
+                encoded = "w\u00e4\u20ac\U0001f600"
+                texts = [encoded, "wide", encoded, "\ufffdx\ufffd", encoded, "\ufffd\ufffd", encoded,
+                         *(["eight"] if standard != "c++17" else []), "(null)", "abc", "\u20ac" * 666]
+                self.assertEqual([text for name, text in hits if name == "text"], texts)
+                functions = [text for name, text in hits if name == "function"]
+                self.assertGreater(int(functions[0], 16), 4095)
+                self.assertEqual(functions[1], functions[0])
 
 
 class ThreadSanitizer(unittest.TestCase):
