@@ -106,8 +106,16 @@ class PathPredicates final : public PredicateSet {
 
 }  // namespace
 
-RecordingEvidence path_evidence(std::span<const PathRun> runs,
-                                std::span<const RunRecording> recordings) {
+RecordingEvidence path_evidence(std::vector<PathRun> runs, std::span<const RunRecording> recordings,
+                                const SiteFiles& files) {
+  std::set<std::string> known;
+  for (const PathRun& run : runs) {
+    if (run.facts && !files.empty()) collect_files(*run.facts, known);
+  }
+  const SiteFileNames names(files, known);
+  for (PathRun& run : runs) {
+    if (run.facts && !names.empty()) rename_files(names, *run.facts);
+  }
   return observe_runs(runs, recordings, std::make_unique<const PathPredicates>(runs));
 }
 
@@ -117,11 +125,12 @@ PathRun read_path_run(const RunRecording& recording, const OpenRecording& open) 
 }
 
 Result<RecordingEvidence> read_path_evidence(std::span<const RunRecording> recordings,
-                                             const OpenRecording& open, size_t workers) {
-  const auto runs = read_runs<PathFacts>(recordings, open, workers, Capability::paths_in_frames,
-                                         &Recording::paths_in_frames, read_facts);
+                                             const OpenRecording& open, size_t workers,
+                                             const SiteFiles& files) {
+  auto runs = read_runs<PathFacts>(recordings, open, workers, Capability::paths_in_frames,
+                                   &Recording::paths_in_frames, read_facts);
   if (const Error* error = first_error<PathFacts>(runs)) return std::unexpected(*error);
-  return path_evidence(runs, recordings);
+  return path_evidence(std::move(runs), recordings, files);
 }
 
 }  // namespace telltale

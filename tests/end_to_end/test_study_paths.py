@@ -120,6 +120,23 @@ class StudyPaths(SamplerCase):
         self.assertNotIn(wrong, self.predicates(document))
         self.assertIn("mode == 7 is TRUE", self.predicates(document))
 
+    def test_checkouts_have_the_same_names_of_files(self):
+        studies = []
+        for name in ("one", "two"):
+            folder = self.path(name)
+            folder.mkdir()
+            shutil.copy(SOURCE, folder)
+            program = build(folder / "graded", RELEASES[-1], "-silent", "-O0", "-pthread", "--trace=all.schema", "-fsampler-scheme=branches",
+                            "-frelative-paths", SOURCE.name, cwd=folder)
+            studies.append(folder / "study")
+            self.record(studies[-1], program)
+        one, two = (self.isolate(study, "--filter", "none", "--all")["rows"] for study in studies)
+        self.assertEqual(two, one)
+        self.assertLessEqual({"branches", "paths", "last-path", "lines", "lines-of-call"}, {row["scheme"] for row in one})
+        self.assertEqual({row["file"] for row in one if row["line"] != 0}, {SOURCE.name})
+        done = telltale("isolate", studies[1], "--gate", studies[0])
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
     def test_a_crash_and_builds_of_which_one_is_gone(self):
         study = self.path("study")
         program = self.program("ways", "--trace=all.schema", source=CRASHING)

@@ -67,7 +67,7 @@ Result<void> add_path_files(const IsolationSources& sources, size_t workers,
         options.other_programs = true;
         return open_recording(options);
       },
-      workers);
+      workers, relative_site_files(evidence.input->sites));
   if (!read) return std::unexpected(read.error());
   add_path_evidence(*std::move(read), numbers, evidence);
   return {};
@@ -79,14 +79,13 @@ Result<void> use_recordings(const IsolationSources& sources, size_t workers, boo
   std::vector<RunRecording> recordings;
   for (const RunReport& report : evidence.input->reports)
     recordings.push_back({report.path, report.failed});
-  Result<RecordingEvidence> read = (has_paths ? read_path_evidence : read_call_evidence)(
-      recordings,
-      [&](const RunRecording& run) {
-        OpenOptions options = options_of(run, sources);
-        options.programs = sources.programs;
-        return open_recording(options);
-      },
-      workers);
+  const auto open = [&](const RunRecording& run) {
+    OpenOptions options = options_of(run, sources);
+    options.programs = sources.programs;
+    return open_recording(options);
+  };
+  Result<RecordingEvidence> read = has_paths ? read_path_evidence(recordings, open, workers)
+                                             : read_call_evidence(recordings, open, workers);
   if (!read) return std::unexpected(read.error());
   evidence.problems.merge(read->problems);
   evidence.predicates = std::move(read->predicates);

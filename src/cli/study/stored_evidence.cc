@@ -113,8 +113,10 @@ class StoredPathRuns {
     if (found == by_report_.end() || !runs_[found->second].facts) return {};
     return runs_[found->second].facts->stack;
   }
-  void add_to(LabelledEvidence& evidence) const {
-    add_path_evidence(path_evidence(runs_, recordings_), numbers_, evidence);
+  void add_to(LabelledEvidence& evidence) && {
+    add_path_evidence(
+        path_evidence(std::move(runs_), recordings_, relative_site_files(evidence.input->sites)),
+        numbers_, evidence);
   }
 
  private:
@@ -186,7 +188,7 @@ Result<LabelledEvidence> read_stored_evidence(const std::string& folder,
   auto path_files = collect::read_store_paths(
       store, *files, programs_of_cores(sources.programs, sources.limits), sources.limits, workers);
   if (!path_files) return std::unexpected(path_files.error());
-  const StoredPathRuns paths(*std::move(path_files), held->reports);
+  StoredPathRuns paths(*std::move(path_files), held->reports);
   const bool has_sites = !held->sites.sections().empty();
   if (!has_sites && paths.empty() && !files->empty()) return no_sites(store);
   auto resolvers = find_resolvers(store, *files, sources.programs);
@@ -205,7 +207,7 @@ Result<LabelledEvidence> read_stored_evidence(const std::string& folder,
     evidence.without_report = read->evidence.without_report;
     evidence.unresolved = read->evidence.unresolved;
   }
-  if (!paths.empty()) paths.add_to(evidence);
+  if (!paths.empty()) std::move(paths).add_to(evidence);
   return evidence;
 }
 
