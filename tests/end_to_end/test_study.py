@@ -164,6 +164,27 @@ class RunStudyTest(StudyCase):
         for run in range(1, 5):
             self.assertEqual((study / f"reports/{run}.report").read_text(), expected)
 
+    def test_a_program_that_is_built_again_meanwhile(self):
+        program, other = self.folder / "built-again", self.folder / "built-again-new"
+        build(program, RELEASES[-1], "-g", "-O0", *SCHEMES, PROGRAMS / "failing.c")
+        build(other, RELEASES[-1], "-g", "-O1", *SCHEMES, PROGRAMS / "failing.c")
+        study = self.study("study")
+        label = f"[ $TELLTALE_RUN != 3 ] || mv {other} {program}; [ -n \"$TELLTALE_STATUS\" ]"
+        done = telltale("run", "-q", "--study", study, "--times", 6, "--label", label, "--", program, "signal", "{}")
+        self.assertEqual(done.returncode, 0)
+        builds = [row["build"] for row in table(study)]
+        self.assertEqual(builds, [builds[0]] * 3 + [builds[-1]] * 3)
+        self.assertNotEqual(builds[-1], builds[0])
+        self.assertEqual(done.stderr, f"telltale: {program} changed: as of run 4, runs are of build {builds[-1]}\n")
+        self.assertEqual({path.stem for path in (study / "sites").iterdir()}, set(builds))
+        answer = telltale("isolate", study, "--json")
+        self.assertEqual((answer.returncode, answer.stderr), (0, ""))
+        self.assertEqual(json.loads(answer.stdout)["runs"]["failing"], 3)
+        # The program of run 3 was gone when its stack was to be read.
+        with open(study / "stacks.tsv") as file:
+            stacks = [line.split("\t") for line in file.read().splitlines()[2:]]
+        self.assertEqual({row[0] for row in stacks}, {"1", "5"})
+
     def test_they_are_sampled_at_different_places(self):
         program = build(self.folder / "often", RELEASES[-1], "-fsampler-scheme=branches", "-O1", SOURCE_DIR / "tests/programs/sampler/often.c")
         reports = []

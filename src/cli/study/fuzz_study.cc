@@ -30,6 +30,7 @@
 #include "cli/study/run_progress.h"
 #include "cli/study/run_row.h"
 #include "cli/study/study_folder.h"
+#include "cli/study/watched_programs.h"
 #include "cli/verbs/verbs.h"
 #include "import/sampler/report_stack.h"
 #include "import/sampler/sampler_backtrace.h"
@@ -77,6 +78,7 @@ class FuzzStudy {
         program_(std::move(program)),
         is_traced_(is_traced),
         programs_(is_traced ? programs_of_cores(programs, {}) : std::vector<std::string>()),
+        watched_(programs),
         resolver_(std::move(programs)),
         next_(study_.next_run()),
         random_(program_.seed) {}
@@ -159,6 +161,10 @@ class FuzzStudy {
     };
     const Result<JobsEnd> end = run_inputs(program_, pending_, done, start_failure_);
     progress.finish();
+    if (watched_.changed()) {
+      print_message("telltale: {} changed during these runs, which may be of either build\n",
+                    visible(watched_.files().front()));
+    }
     pending_.clear();
     if (!end) return std::unexpected(end.error());
     interrupted_ = *end == JobsEnd::interrupted;
@@ -386,6 +392,7 @@ class FuzzStudy {
   InputProgram program_;
   bool is_traced_;
   std::vector<std::string> programs_;  // of core files
+  WatchedPrograms watched_;
   BacktraceResolver resolver_;
   uint64_t next_;
   std::mt19937_64 random_;

@@ -27,6 +27,7 @@
 #include "cli/study/run_progress.h"
 #include "cli/study/run_row.h"
 #include "cli/study/study_folder.h"
+#include "cli/study/watched_programs.h"
 #include "cli/verbs/verbs.h"
 #include "collect/client/sampling_wish_text.h"
 #include "import/sampler/report_stack.h"
@@ -49,18 +50,33 @@ std::string with_number(std::string text, uint64_t run) {
   return text;
 }
 
+// The build of the runs; a study that is kept gets the sites, too.
+Result<StudyBuild> find_build(const StudyOptions& options, StudyFolder& study,
+                              const std::vector<std::string>& programs) {
+  if (options.folder.empty()) {
+    Result<std::string> id = build_id_of(programs.front());
+    if (!id) return std::unexpected(id.error());
+    if (!id->empty()) return StudyBuild{.name = *std::move(id), .is_traced = options.collect_paths};
+  }
+  Result<StudyBuild> build = add_all_programs(study, programs, options.programs.empty());
+  // A program that is stripped does not tell whether it is traced.
+  if (build && options.folder.empty()) build->is_traced = options.collect_paths;
+  return build;
+}
+
 class StudyRecorder : public JobSource {
  public:
   // `collected` may be null.
   StudyRecorder(const StudyOptions& options, StudyFolder& study, CollectedRuns* collected,
-                StudyBuild build, std::vector<std::string> programs, const TemporaryFolder& outputs,
+                StudyBuild build, WatchedPrograms programs, const TemporaryFolder& outputs,
                 const RepeatedInput& input, double timeout, uint64_t seed)
       : options_(options),
         study_(study),
         collected_(collected),
         build_(std::move(build)),
-        programs_(programs_of_cores(programs, {})),
-        resolver_(std::move(programs)),
+        watched_(std::move(programs)),
+        programs_(programs_of_cores(watched_.files(), {})),
+        resolver_(watched_.files()),
         outputs_(outputs),
         input_(input),
         timeout_(timeout),
@@ -104,6 +120,7 @@ class StudyRecorder : public JobSource {
   enum class Step : uint8_t { program, reference, label, store };
   struct State {
     Step step = Step::program;
+    uint64_t change = 0;  // changes_ when the program was started
     StudyRun run;
   };
 
@@ -133,9 +150,35 @@ class StudyRecorder : public JobSource {
     return input_.open_again();
   }
 
+  // Somebody may build the programs again while they run. All that is known of them is read anew.
+  Result<void> follow_changes(uint64_t run) {
+    changes_ += watched_.changed() ? 1 : 0;
+    if (followed_ == changes_) return {};
+    Result<StudyBuild> build = find_build(options_, study_, watched_.files());
+    if (!build) {
+      build.error().detail += " (it changed while the study was recorded)";
+      return std::unexpected(build.error());
+    }
+    if (build->is_traced && !build_.is_traced) {
+      if (auto made = study_.make_paths_folder(); !made) return made;
+    }
+    if (build->name != build_.name) {
+      print_message("telltale: {} changed: as of run {}, runs are of build {}\n",
+                    visible(watched_.files().front()), run, visible(build->name));
+    }
+    build_ = *std::move(build);
+    programs_ = programs_of_cores(watched_.files(), {});
+    resolver_ = BacktraceResolver(watched_.files());
+    followed_ = changes_;
+    return {};
+  }
+
   Result<std::optional<Job>> make_program(size_t item) {
     StudyRun& run = states_[item].run;
     run.number = first_ + item;
+    if (auto followed = follow_changes(run.number); !followed)
+      return std::unexpected(followed.error());
+    states_[item].change = changes_;
     run.sparsity = options_.sparsity.value_or(1);
     run.seed = seed_ + item;
     run.build = build_.name;
@@ -230,9 +273,13 @@ class StudyRecorder : public JobSource {
     return store(item);
   }
 
-  // While the program is at hand, which the study does not contain.
-  Result<void> store_stack(const StudyRun& run) {
+  // While the program is at hand, which the study does not contain; the stack of a program that has
+  // been replaced stays unknown.
+  Result<void> store_stack(const State& state) {
+    const StudyRun& run = state.run;
     if (run.label != RunLabel::failed && run.signal.empty()) return {};
+    changes_ += watched_.changed() ? 1 : 0;
+    if (state.change != changes_ || followed_ != changes_) return {};
     std::vector<isolation::StackFrame> stack;
     if (const Result<InputFile> report = InputFile::open(report_of(run)))
       stack = read_report_stack(*report, resolver_);
@@ -250,7 +297,7 @@ class StudyRecorder : public JobSource {
     const StudyRun& run = states_[item].run;
     if (auto kept = keep_paths(run, paths_of(run)); !kept) return std::unexpected(kept.error());
     if (!options_.folder.empty()) {
-      if (auto stored = store_stack(run); !stored) return std::unexpected(stored.error());
+      if (auto stored = store_stack(states_[item]); !stored) return std::unexpected(stored.error());
     }
     if (collected_ != nullptr)
       collected_->add(run, report_of(run), study_paths_path(study_.path(), run.number));
@@ -267,6 +314,9 @@ class StudyRecorder : public JobSource {
   StudyFolder& study_;
   CollectedRuns* collected_;
   StudyBuild build_;
+  WatchedPrograms watched_;
+  uint64_t changes_ = 0;               // of the programs so far
+  uint64_t followed_ = 0;              // of these, what build_, programs_ and resolver_ know
   std::vector<std::string> programs_;  // of core files
   BacktraceResolver resolver_;
   const TemporaryFolder& outputs_;
@@ -285,20 +335,6 @@ int report_failure(const Error& error, int start_failure) {
   report_error(error);
   if (start_failure == 0) return error.cause == Error::Cause::usage ? kUsage : kUnreadable;
   return status_of_start_failure(start_failure);
-}
-
-// The build of the runs; a study that is kept gets the sites, too.
-Result<StudyBuild> find_build(const StudyOptions& options, StudyFolder& study,
-                              const std::vector<std::string>& programs) {
-  if (options.folder.empty()) {
-    Result<std::string> id = build_id_of(programs.front());
-    if (!id) return std::unexpected(id.error());
-    if (!id->empty()) return StudyBuild{.name = *std::move(id), .is_traced = options.collect_paths};
-  }
-  Result<StudyBuild> build = add_all_programs(study, programs, options.programs.empty());
-  // A program that is stripped does not tell whether it is traced.
-  if (build && options.folder.empty()) build->is_traced = options.collect_paths;
-  return build;
 }
 
 int run_uncollected(const StudyOptions& options) {
@@ -331,6 +367,7 @@ int record_study(StudyOptions options) {
   Result<StudyFolder> study =
       StudyFolder::open(options.folder.empty() ? (*outputs)->file(0, "study") : options.folder);
   if (!study) return report_error(study.error());
+  WatchedPrograms watched(*programs);
   Result<StudyBuild> build = find_build(options, *study, *programs);
   if (!build) return report_error(build.error());
   if (collected && options.folder.empty() && !options.sparsity) {
@@ -348,7 +385,7 @@ int record_study(StudyOptions options) {
   }
 
   StudyRecorder recorder(options, *study, collected ? &*collected : nullptr, *std::move(build),
-                         *std::move(programs), **outputs, *input, *timeout, *seed);
+                         std::move(watched), **outputs, *input, *timeout, *seed);
   int start_failure = 0;
   const Result<JobsEnd> end =
       run_jobs(recorder, static_cast<size_t>(options.times),
