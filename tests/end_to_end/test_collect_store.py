@@ -85,6 +85,43 @@ class StoreTest(StudyCase):
         (store / "digests").mkdir()
         return store
 
+    def test_one_damaged_file_costs_its_runs_only(self):
+        store = self.copy_of_store()
+        (whole,) = (store / "runs").rglob("*.parquet")
+        expected, listed = self.isolate(store), json.loads(telltale("store", "info", store, "--json").stdout)
+        for name, data in (("a.parquet", whole.read_bytes()[:-1000]), ("b.parquet", b""), ("z.parquet", b"PAR1 but no more than that PAR1")):
+            whole.with_name(name).write_bytes(data)
+        complaint = r"telltale: \S*/a\.parquet: Parquet file[^\n]*: is damaged, and runs that it had are missing: [^\n]*\n"
+        done = telltale("isolate", store, "--json")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, r"\A" + complaint)
+        self.assertNotIn("SELECT", done.stderr)
+        answer = json.loads(done.stdout)
+        self.assertEqual((answer["rows"], answer["runs"]), (expected["rows"], expected["runs"]))
+        self.assertEqual(len(answer["problems"]), 3)
+        self.assertEqual(telltale("isolate", store, "--strict").returncode, 4)
+        done = telltale("store", "info", store, "--json")
+        self.assertEqual(done.returncode, 0)
+        self.assertRegex(done.stderr, complaint)
+        self.assertEqual(json.loads(done.stdout)["rows"], listed["rows"])
+        done = telltale("store", "fold", store)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"damaged files","3"', (store / "status.html").read_text().replace('", "', '","'))
+        # A report may be in a damaged file, or not.
+        ids = pyarrow().parquet.read_table(whole, partitioning=None, columns=["id"]).column("id").to_pylist()
+        self.assertEqual(telltale("store", "report", store, "--application", "stock", ids[0]).returncode, 0)
+        done = telltale("store", "report", store, "--application", "stock", "no-such-report")
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(".parquet", done.stderr)
+
+    def test_sites_that_cannot_be_read_are_named(self):
+        store = self.copy_of_store()
+        (sites_file,) = (store / "sites").rglob("*.sites")
+        sites_file.write_text("no sites at all\n")
+        done = telltale("isolate", store)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(f"{sites_file.name}", done.stderr)
+
     def test_later_isolations_read_digests(self):
         store = self.copy_of_store()
         expected = self.isolate(store)["rows"]
@@ -329,7 +366,7 @@ class StoreTest(StudyCase):
             self.assertEqual((done.returncode, done.stdout), (3, ""), (words, done.stderr))
             self.assertRegex(done.stderr, rf"^telltale: {store}(/runs.tsv)?: cannot .*: Permission denied\n$")
 
-    def test_a_damaged_file_is_an_error(self):
+    def test_if_all_files_are_damaged_nothing_is_answered(self):
         """At its begin, in a page far after it, at its end."""
         store = self.copy_of_store()
         file = max((store / "runs").rglob("*.parquet"), key=lambda path: path.stat().st_size)

@@ -220,6 +220,10 @@ PageHead head_of(const StoreSummary& summary) {
                 {"applications", fmt::format("{}", applications.size())},
                 {"builds", fmt::format("{}", summary.builds.size())}};
   head.summary = {"runs", "failed", "applications"};
+  if (const uint64_t damaged = summary.problems.damage_count(); damaged != 0) {
+    head.facts.emplace_back("damaged files", fmt::format("{}", damaged));
+    head.summary.emplace_back("damaged files");
+  }
   return head;
 }
 

@@ -32,7 +32,10 @@ namespace {
 using collect::RunFile;
 using collect::StoreFolder;
 
-std::unexpected<Error> no_sites(const StoreFolder& store) {
+std::unexpected<Error> no_sites(const StoreFolder& store, const ProblemLog& problems) {
+  if (const auto kept = problems.kept(); !kept.empty())
+    return usage_error(fmt::format("no site information of these builds can be read: {}",
+                                   to_string(kept.front())));
   return usage_error(fmt::format(
       "{} has no site information of these builds, and no path files: add it with `telltale store "
       "sites`, or use --program",
@@ -190,7 +193,7 @@ Result<LabelledEvidence> read_stored_evidence(const std::string& folder,
   if (!path_files) return std::unexpected(path_files.error());
   StoredPathRuns paths(*std::move(path_files), held->reports);
   const bool has_sites = !held->sites.sections().empty();
-  if (!has_sites && paths.empty() && !files->empty()) return no_sites(store);
+  if (!has_sites && paths.empty() && !files->empty()) return no_sites(store, held->site_problems);
   auto resolvers = find_resolvers(store, *files, sources.programs);
   if (!resolvers) return std::unexpected(resolvers.error());
   held->clusters = find_clusters(read->endings, paths, *resolvers);

@@ -56,16 +56,17 @@ int show_info(const StoreVerbOptions& options, const StoreFolder& store) {
                    build.runs, build.failed, build.passed, build.skipped, build.without_report,
                    build.has_sites ? "yes" : "no"});
   }
-  const ProblemLog problems;
   const bool printed =
-      print(options.json ? rows_document(schemas::kStore, "", table, problems) : table.to_text());
+      print(options.json ? rows_document(schemas::kStore, "", table, summary->problems)
+                         : table.to_text());
   if (store.has_unfolded().value_or(false)) {
     print_message(
         "telltale: {}: it has reports that are not folded yet, and not counted: telltale "
         "store fold {}\n",
         visible(options.store), visible(options.store));
   }
-  return printed ? kDone : kUnreadable;
+  const int status = report_problems({}, summary->problems);
+  return printed ? status : kUnreadable;
 }
 
 std::string day_before(uint64_t days) {

@@ -109,9 +109,11 @@ Result<const Functions*> functions() {
 
 namespace {
 
+// Without the excerpt of our SQL that follows the message.
 std::unexpected<Error> duckdb_error(const char* message) {
-  return std::unexpected(Error{
-      Error::Cause::io, {}, "DuckDB", message == nullptr ? "failed" : std::string(message), {}});
+  const std::string_view all = message == nullptr || *message == '\0' ? "failed" : message;
+  const std::string_view first = all.substr(0, all.find('\n'));
+  return std::unexpected(Error{Error::Cause::io, {}, "DuckDB", std::string(first), {}});
 }
 
 }  // namespace

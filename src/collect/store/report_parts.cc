@@ -61,6 +61,35 @@ Result<void> read_stored_paths(Connection& connection, const std::string& path,
   }
 }
 
+namespace {
+
+// None: the file has no such run.
+Result<std::optional<std::string>> find_part(Connection& connection, const RunFile& file,
+                                             const std::string& id, ReportPart part) {
+  const Result<bool> has =
+      part == ReportPart::report ? Result<bool>(true) : has_paths_column(connection, file.path);
+  if (!has) return std::unexpected(has.error());
+  Rows rows(connection);
+  const char* const column = part == ReportPart::report ? "report" : "paths";
+  if (auto begun = rows.begin(fmt::format(
+          "SELECT coalesce({}, ''::BLOB) FROM read_parquet({}, hive_partitioning = false) WHERE "
+          "id = {}",
+          *has ? column : "NULL", sql_text(file.path), sql_text(id)));
+      !begun)
+    return std::unexpected(begun.error());
+  const auto chunk = rows.next();
+  if (!chunk) return std::unexpected(chunk.error());
+  const duckdb::Functions& f = connection.functions();
+  if (*chunk == nullptr || f.data_chunk_get_size(*chunk) == 0) return std::nullopt;
+  const std::string_view cell = texts(f, *chunk, 0)[0].view();
+  if (part == ReportPart::report || cell.empty()) return std::string(cell);
+  Result<std::string> paths = unpack_paths(cell);
+  if (!paths) return std::unexpected(paths.error());
+  return *std::move(paths);
+}
+
+}  // namespace
+
 Result<std::optional<std::string>> read_report_part(const StoreFolder& store,
                                                     const std::string& application,
                                                     const std::string& id, ReportPart part) {
@@ -69,29 +98,18 @@ Result<std::optional<std::string>> read_report_part(const StoreFolder& store,
   Connection connection(*database);
   const auto files = run_files(store);
   if (!files) return std::unexpected(files.error());
+  std::optional<Error> damage;
   for (const RunFile& file : *files) {
     if (file.application != application) continue;
-    const Result<bool> has =
-        part == ReportPart::report ? Result<bool>(true) : has_paths_column(connection, file.path);
-    if (!has) return std::unexpected(has.error());
-    Rows rows(connection);
-    const char* const column = part == ReportPart::report ? "report" : "paths";
-    if (auto begun = rows.begin(fmt::format(
-            "SELECT coalesce({}, ''::BLOB) FROM read_parquet({}, hive_partitioning = false) WHERE "
-            "id = {}",
-            *has ? column : "NULL", sql_text(file.path), sql_text(id)));
-        !begun)
-      return std::unexpected(begun.error());
-    const auto chunk = rows.next();
-    if (!chunk) return std::unexpected(chunk.error());
-    const duckdb::Functions& f = connection.functions();
-    if (*chunk == nullptr || f.data_chunk_get_size(*chunk) == 0) continue;
-    const std::string_view cell = texts(f, *chunk, 0)[0].view();
-    if (part == ReportPart::report || cell.empty()) return std::string(cell);
-    Result<std::string> paths = unpack_paths(cell);
-    if (!paths) return std::unexpected(paths.error());
-    return *std::move(paths);
+    auto found = find_part(connection, file, id, part);
+    if (found && *found) return found;
+    if (!found) {
+      found.error().file = file.path;
+      if (!damage_of(file, found.error())) return found;
+      damage = std::move(found.error());
+    }
   }
+  if (damage) return std::unexpected(*std::move(damage));
   return std::nullopt;
 }
 

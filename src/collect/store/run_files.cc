@@ -1,5 +1,8 @@
 #include "collect/store/run_files.h"
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -66,6 +69,18 @@ Result<std::vector<RunFile>> run_files(const StoreFolder& store) {
   }
   sort_rows(files, {}, &RunFile::path);
   return files;
+}
+
+std::optional<Problem> damage_of(const RunFile& file, const Error& failure) {
+  if (failure.record != "DuckDB" || failure.detail.starts_with("Out of Memory") ||
+      ::access(file.path.c_str(), R_OK) != 0)
+    return std::nullopt;
+  return Problem{Problem::Kind::corruption,
+                 0,
+                 file.path,
+                 "Parquet file",
+                 fmt::format("is damaged, and runs that it had are missing: {}", failure.detail),
+                 0};
 }
 
 }  // namespace telltale::collect

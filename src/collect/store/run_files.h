@@ -1,9 +1,11 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
+#include "base/problem.h"
 #include "collect/store_folder.h"
 
 namespace telltale::collect {
@@ -21,5 +23,9 @@ struct RunFile {
 // The Parquet files of a store, in the order of their paths. Errors: io, also if one of their
 // folders cannot be read, so that no answer is of a part of the runs.
 Result<std::vector<RunFile>> run_files(const StoreFolder& store);
+
+// DuckDB failed to read `file`. The problem, if the file is at fault: answers are of the rest then,
+// if there is one. None: it cannot be opened, or there is too little memory.
+std::optional<Problem> damage_of(const RunFile& file, const Error& failure);
 
 }  // namespace telltale::collect

@@ -330,6 +330,7 @@ Result<std::vector<std::string>> builds_by_age(const std::vector<RunFile>& files
       for (const RunFile* file : builds[build]) {
         if (file->day != day) continue;
         const Result<int64_t> time = first_received(connection, *file);
+        if (!time && damage_of(*file, time.error())) continue;
         if (!time) return std::unexpected(time.error());
         age = std::min(age, -*time);
       }
@@ -358,9 +359,15 @@ Result<StoreEvidence> read_store_evidence(const std::vector<RunFile>& files,
       read[i].error = done.error();
   });
   StoreEvidence whole;
-  for (FileRuns& part : read) {
-    if (part.error) return std::unexpected(*part.error);
-    append(part, whole);
+  const bool any_whole =
+      std::ranges::any_of(read, [](const FileRuns& part) { return !part.error; });
+  for (size_t i = 0; i < read.size(); ++i) {
+    if (const std::optional<Error>& error = read[i].error) {
+      const std::optional<Problem> damage = damage_of(files[i], *error);
+      if (!damage || !any_whole) return std::unexpected(*error);
+      whole.evidence.problems.add(*damage);
+    }
+    append(read[i], whole);
   }
   leave_out_many_ranges(whole.evidence, ranges);
   FirstTruth first_truth(predicates.table());

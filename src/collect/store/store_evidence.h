@@ -28,7 +28,8 @@ struct StoreEvidence {
 };
 
 // Reads what the runs of these files observed, on `workers` threads (0: all cores), with the same
-// answer for any number of them. Errors: usage, without DuckDB; io.
+// answer for any number of them. A damaged file is a problem. Errors: usage, without DuckDB; io,
+// also if all files are damaged.
 Result<StoreEvidence> read_store_evidence(const std::vector<RunFile>& files,
                                           const SamplerSites& sites,
                                           const SamplerPredicates& predicates, size_t workers);

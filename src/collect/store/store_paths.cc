@@ -151,6 +151,7 @@ Result<std::vector<RunPaths>> read_store_paths(const StoreFolder& store,
     const auto of_file = programs_of(store, file, programs);
     if (!of_file) return std::unexpected(of_file.error());
     auto runs = reader.read(file, *of_file);
+    if (!runs && damage_of(file, runs.error())) continue;
     if (!runs) return std::unexpected(runs.error());
     std::ranges::move(*runs, std::back_inserter(all));
   }

@@ -15,7 +15,8 @@ namespace telltale::collect {
 // Reads the path files of the runs in these files, in order, on `workers` threads (0: all cores).
 // They are decoded with `programs` and those that the store keeps of the build; what was decoded
 // before with the same programs is read from digests. A path file that cannot be read is one of
-// which only `problems` are known. Errors: usage, without DuckDB; io.
+// which only `problems` are known; damaged Parquet files, of which read_store_evidence() tells, are
+// left out. Errors: usage, without DuckDB; io.
 Result<std::vector<RunPaths>> read_store_paths(const StoreFolder& store,
                                                const std::vector<RunFile>& files,
                                                const std::vector<std::string>& programs,

@@ -29,6 +29,30 @@ class Summing {
   explicit Summing(StoreFolder store) : store_(std::move(store)) {}
 
   Result<void> add(Connection& connection, const RunFile& file) {
+    Result<void> added = add_rows(connection, file);
+    const auto damage = added ? std::nullopt : damage_of(file, added.error());
+    if (!damage) return added;
+    problems_.add(*damage);
+    return {};
+  }
+
+  StoreSummary finish() {
+    StoreSummary summary;
+    summary.problems = std::move(problems_);
+    for (auto& [key, build] : builds_) summary.builds.push_back(std::move(build));
+    for (auto& [key, end] : ends_) summary.ends.push_back(std::move(end));
+    for (auto& [key, day] : days_) summary.days.push_back(std::move(day));
+    sort_rows(summary.builds, [](const BuildSummary& a, const BuildSummary& b) {
+      return std::tie(a.application, b.last_day) < std::tie(b.application, a.last_day);
+    });
+    sort_rows(summary.ends, [](const EndSummary& a, const EndSummary& b) {
+      return std::tie(a.application, b.runs) < std::tie(b.application, a.runs);
+    });
+    return summary;
+  }
+
+ private:
+  Result<void> add_rows(Connection& connection, const RunFile& file) {
     Rows rows(connection);
     if (auto begun = rows.begin(fmt::format(kQuery, sql_text(file.path))); !begun) return begun;
     BuildSummary& build = build_of(file);
@@ -46,21 +70,6 @@ class Summing {
     }
   }
 
-  StoreSummary finish() {
-    StoreSummary summary;
-    for (auto& [key, build] : builds_) summary.builds.push_back(std::move(build));
-    for (auto& [key, end] : ends_) summary.ends.push_back(std::move(end));
-    for (auto& [key, day] : days_) summary.days.push_back(std::move(day));
-    sort_rows(summary.builds, [](const BuildSummary& a, const BuildSummary& b) {
-      return std::tie(a.application, b.last_day) < std::tie(b.application, a.last_day);
-    });
-    sort_rows(summary.ends, [](const EndSummary& a, const EndSummary& b) {
-      return std::tie(a.application, b.runs) < std::tie(b.application, a.runs);
-    });
-    return summary;
-  }
-
- private:
   BuildSummary& build_of(const RunFile& file) {
     const auto [at, fresh] = builds_.try_emplace({file.application, file.build});
     if (fresh) {
@@ -100,6 +109,7 @@ class Summing {
   }
 
   StoreFolder store_;
+  ProblemLog problems_;
   std::map<std::pair<std::string, std::string>, BuildSummary> builds_;
   std::map<std::tuple<std::string, std::string, std::string>, EndSummary> ends_;
   std::map<std::pair<std::string, std::string>, DaySummary> days_;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/problem.h"
 #include "collect/store_folder.h"
 
 namespace telltale::collect {
@@ -46,6 +47,7 @@ struct StoreSummary {
   std::vector<BuildSummary> builds;  // by application, then the build with the latest reports first
   std::vector<EndSummary> ends;      // by application, the most frequent first
   std::vector<DaySummary> days;      // by application and day
+  ProblemLog problems;               // damaged files, whose runs are not counted
 };
 
 // Errors: usage, without DuckDB; io.
