@@ -110,6 +110,16 @@ test('predictors: ranked, with source, thermometer and runs', () => {
   });
 });
 
+test('predictors: the line of a place is never cut', () => {
+  const rows = [predictor(1, {file: 'folder/a_long_name_of_a_source_file.cc', line: 12345}), predictor(2)];
+  return withPage({payload: predictorsPage(rows), size: {width: 1280, height: 900}}, async page => {
+    assert.deepEqual(await shown(page, '.short-place'), ['a_long_name_of_a_source_file.cc:12345', 'a.c:12']);
+    const [line, cell] = await page.evaluate(() => [document.querySelector('.short-place').lastElementChild, document.querySelector('.short-place').closest('[role=gridcell]')]
+      .map(element => element.getBoundingClientRect().toJSON()));
+    assert.ok(line.width > 0 && line.left > cell.left && line.right <= cell.right, JSON.stringify([line, cell]));
+  });
+});
+
 test('a page without a predictor says so', () => withPage({payload: predictorsPage([])}, async page =>
   assert.match(await textOf(page, '.empty'), /No predicate predicts failure: 50 runs failed, 200 passed/)));
 

@@ -217,34 +217,46 @@ class Isolator {
     return {predictor.predicate, sites_.site_of(predictor.predicate)};
   }
 
-  // Sets Predictor::same. Sets of runs are compared by the sum of a random number for each run,
-  // where the numbers of runs agree; two different sets have equal sums once in 2^64.
-  void find_same_runs() {
+  // The predicates that are true in as many runs as a predictor, also those that the filters drop:
+  // what a predictor makes true on its way is observed in no other run, and has no Increase.
+  [[nodiscard]] std::vector<Candidate> as_often_as_predictors() const {
     std::set<std::pair<uint32_t, uint32_t>> wanted;  // counts
     for (const Predictor& predictor : answer_.predictors)
       wanted.emplace(predictor.counts.true_in.failing, predictor.counts.true_in.successful);
+    std::vector<Candidate> found;
+    for (uint32_t site = 0; site < sites_.site_count(); ++site) {
+      const unsigned predicates = sites_.groups()[sites_.group_of(site)].predicates();
+      for (uint32_t i = 0; i < predicates; ++i) {
+        const uint32_t predicate = sites_.first_predicate(site) + i;
+        const RunCounts truth = initial_.of(predicate, site).true_in;
+        if (wanted.contains({truth.failing, truth.successful})) found.push_back({predicate, site});
+      }
+    }
+    return found;
+  }
+
+  // Sets Predictor::same. Sets of runs are compared by the sum of a random number for each run,
+  // where the numbers of runs agree; two different sets have equal sums once in 2^64.
+  void find_same_runs() {
+    const std::vector<Candidate> as_often = as_often_as_predictors();
     std::unordered_map<uint32_t, uint64_t> sums;        // by predicate
     std::vector<uint32_t> chosen(sites_.site_count());  // by site: bits of its predicates
-    for (const Candidate& candidate : candidates_) {
-      const RunCounts truth = initial_.of(candidate.predicate, candidate.site).true_in;
-      if (!wanted.contains({truth.failing, truth.successful})) continue;
+    for (const Candidate& candidate : as_often) {
       sums[candidate.predicate] = 0;
       chosen[candidate.site] |= 1U
                                 << (candidate.predicate - sites_.first_predicate(candidate.site));
     }
     if (sums.size() > answer_.predictors.size()) add_run_numbers(chosen, sums);
     std::map<uint64_t, std::vector<uint32_t>> by_sum;
-    for (const Candidate& candidate : candidates_) {
-      if (const auto sum = sums.find(candidate.predicate); sum != sums.end())
-        by_sum[sum->second].push_back(candidate.predicate);
-    }
+    for (const Candidate& candidate : as_often)
+      by_sum[sums.at(candidate.predicate)].push_back(candidate.predicate);
     for (Predictor& predictor : answer_.predictors) {
-      const auto sum = sums.find(predictor.predicate);
-      if (sum == sums.end()) continue;
-      for (const uint32_t other : by_sum[sum->second]) {
+      for (const uint32_t other : by_sum[sums.at(predictor.predicate)]) {
         if (other != predictor.predicate && initial_.of(other).true_in == predictor.counts.true_in)
           predictor.same.push_back(other);
       }
+      std::ranges::stable_partition(
+          predictor.same, [&](uint32_t other) { return passes(initial_.of(other), options_, z_); });
     }
   }
 

@@ -73,9 +73,10 @@ struct Predictor {
   PredicateCounts effective_counts;
   RunCounts effective_runs;
   double effective_score = 0;
-  uint32_t explained = 0;          // failing runs that no earlier predictor had explained
-  std::vector<uint32_t> same;      // other predicates that were true in the same runs; with
-                                   // `eliminate` only
+  uint32_t explained = 0;  // failing runs that no earlier predictor had explained
+  // Other predicates that were true in the same runs, those first that pass the filters; with
+  // `eliminate` only.
+  std::vector<uint32_t> same;
   std::vector<Affinity> affinity;  // the largest loss first
 };
 

@@ -152,6 +152,18 @@ TEST(Isolate, PredicatesOfTheSameRunsAreOneRow) {
     EXPECT_THAT(predictor.same, IsEmpty());
 }
 
+TEST(Isolate, PredicatesThatTheFiltersDropAreInTheSameRuns) {
+  Program program(3);
+  // Branch 0 decides; branches 1 and 2 are only reached if it was true.
+  for (int i = 0; i < 10; ++i) program.add_observed(true, {{0, 2}, {1, 2}, {2, 1}});
+  for (int i = 0; i < 30; ++i) program.add_observed(false, {{0, 1}});
+  const Isolation answer = program.isolate();
+  ASSERT_EQ(answer.predictors.size(), 1U);
+  EXPECT_EQ(answer.candidates, 1U);
+  EXPECT_EQ(answer.predictors[0].predicate, is_true(0));
+  EXPECT_THAT(answer.predictors[0].same, ElementsAre(is_true(1), is_true(2) - 1));
+}
+
 TEST(Isolate, AffinityListsWhatLosesImportance) {
   Program program(4);
   for (int i = 0; i < 20; ++i) program.add_run(true, {true, true, false, i % 2 == 0});

@@ -15,6 +15,7 @@
 #include "base/keep_first.h"
 #include "base/sort_rows.h"
 #include "cli/study/isolation_page.h"
+#include "cli/study/nearest_same.h"
 #include "cli/study/stored_evidence.h"
 #include "collect/store/store_summary.h"
 #include "output/escape.h"
@@ -151,8 +152,8 @@ std::optional<ApplicationParts> isolate_build(const StoreFolder& store, const Bu
   options.workers = 1;
   options.first_true = evidence->first_true;
   const PredicateSet& predicates = *evidence->predicates;
-  const isolation::Isolation found =
-      isolation::isolate(predicates.table(), evidence->runs, options);
+  isolation::Isolation found = isolation::isolate(predicates.table(), evidence->runs, options);
+  put_nearest_first(predicates, found);
   const IsolationRuns runs{found.runs.failing, found.runs.successful, evidence->input->skipped,
                            evidence->without_report, evidence->unresolved};
   const IsolationAnswer answer{.predicates = predicates,

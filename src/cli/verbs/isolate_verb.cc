@@ -25,6 +25,7 @@
 #include "cli/study/isolation_page.h"
 #include "cli/study/isolation_rows.h"
 #include "cli/study/labelled_evidence.h"
+#include "cli/study/nearest_same.h"
 #include "cli/study/sources_of_runs.h"
 #include "cli/verbs/verbs.h"
 #include "import/study.h"
@@ -252,8 +253,9 @@ int run(IsolateOptions& options) {
   if (!evidence) return report_error(evidence.error());
   const PredicateSet& predicates = *evidence->predicates;
   options.isolation.first_true = evidence->first_true;
-  const isolation::Isolation found =
+  isolation::Isolation found =
       isolation::isolate(predicates.table(), evidence->runs, options.isolation);
+  put_nearest_first(predicates, found);
   const IsolationRuns runs{found.runs.failing,
                            found.runs.successful,
                            evidence->input->skipped,

@@ -12,8 +12,12 @@ import {showCount, showShare} from '../text/units';
 import type {TabProps} from './kinds';
 
 const placeOf = ({file, line}: PredicatePlace): string => (file === '' ? '' : `${file}:${line}`);
-// Without folders, so that a narrow column shows the line; the title and the details have the whole name.
-const shortPlaceOf = (row: PredicatePlace): string => placeOf(row).slice(placeOf(row).lastIndexOf('/') + 1);
+// Without folders, so that a narrow column shows the line, which is never cut; the title and the details have the whole name.
+function ShortPlace({row}: {row: PredicatePlace}) {
+  return <span class="short-place" title={placeOf(row)}>
+    <span class="name">{row.file.slice(row.file.lastIndexOf('/') + 1)}</span>{row.file !== '' && <span class="name">:{row.line}</span>}
+  </span>;
+}
 const share = (value: number): string => showShare(value, 1);
 
 function columnsOf(rows: Predictor[]): Column<Predictor>[] {
@@ -21,14 +25,14 @@ function columnsOf(rows: Predictor[]): Column<Predictor>[] {
   return [
     {key: 'rank', title: '#', width: '3em', value: row => row.rank},
     {key: 'importance', title: 'Importance', width: '8em', about: 'Harmonic mean of increase and of the share of failures, by logarithm', value: row => row.importance, show: row => share(row.importance)},
-    {key: 'runs', title: 'Runs', width: '9em', minor: true, about: 'Context, increase (surely, perhaps), passed; the width is the number of runs', value: row => row.failed + row.passed,
+    {key: 'runs', title: 'Runs', width: '7em', minor: true, about: 'Context, increase (surely, perhaps), passed; the width is the number of runs', value: row => row.failed + row.passed,
       show: row => <Thermometer context={row.context} low={row.low} failure={row.failure} runs={row.failed + row.passed} most={most} />},
-    {key: 'failed', width: '6em', title: 'Failed', about: 'Failed runs in which it was true', value: row => row.failed, show: row => showCount(row.failed)},
-    {key: 'passed', width: '6em', title: 'Passed', about: 'Runs that passed and in which it was true', minor: true, value: row => row.passed, show: row => showCount(row.passed)},
+    {key: 'failed', width: '5.5em', title: 'Failed', about: 'Failed runs in which it was true', value: row => row.failed, show: row => showCount(row.failed)},
+    {key: 'passed', width: '5.5em', title: 'Passed', about: 'Runs that passed and in which it was true', minor: true, value: row => row.passed, show: row => showCount(row.passed)},
     {key: 'explained', width: '6em', title: 'Explains', about: 'Failed runs that no earlier predictor explains', minor: true, value: row => row.explained, show: row => showCount(row.explained)},
     {key: 'predicate', title: 'Predicate', isText: true, width: 'minmax(10em, 2fr)', value: row => row.predicate, show: row => <span class="name" title={row.predicate}>{row.predicate}</span>},
     {key: 'function', title: 'Function', isText: true, minor: true, value: row => row.function, show: row => <span class="name" title={row.function}>{row.function}</span>},
-    {key: 'place', title: 'Place', isText: true, minor: true, value: placeOf, show: row => <span class="name" title={placeOf(row)}>{shortPlaceOf(row)}</span>},
+    {key: 'place', title: 'Place', isText: true, minor: true, width: 'minmax(9em, 1.2fr)', value: placeOf, show: row => <ShortPlace row={row} />},
   ];
 }
 
