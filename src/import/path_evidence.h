@@ -13,7 +13,7 @@ namespace telltale {
 
 // Reads recordings with paths in stack frames (core files, those of TELLTALE_PATHS) on `workers`
 // threads (0: all cores), with the same answer for any number. Predicates: a call that had not
-// returned took a path, or was stopped on one; it ran a line; the process ran a line (if there is
+// returned took a path, or followed one; it ran a line; the process ran a line (if there is
 // coverage). Paths are the same if their lines are. Files have the names of `files`
 // (SiteFileNames). Errors: usage, if a recording has no paths in stack frames; those of StackPaths.
 Result<RecordingEvidence> read_path_evidence(std::span<const RunRecording> recordings,
