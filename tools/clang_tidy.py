@@ -6,7 +6,7 @@ A source that passed is not looked at again until something in its preprocessed 
 
 Usage: clang_tidy.py [--jobs N] [--changed [LIMIT]]
   --changed  only sources that are not committed, and those that differ from main or, when main is checked out, were
-             changed by commits of its last day; LIMIT (20) at most, the latest first
+             changed by commits of its last day; LIMIT (12) at most, the latest first
 """
 import argparse
 import concurrent.futures
@@ -109,7 +109,7 @@ def check(source, command, directory):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--changed", type=int, nargs="?", const=20)
+    parser.add_argument("--changed", type=int, nargs="?", const=12)
     options = parser.parse_args()
     PASSED.mkdir(parents=True, exist_ok=True)
     work = list(compile_commands())
