@@ -28,7 +28,7 @@ constexpr uint64_t kNs = 1'000'000'000;
 // Nanoseconds as a tick; clamps what is out of range (negative, not a number, too large).
 Ticks to_tick(double ns) {
   if (!(ns > 0)) return 0;
-  return ns < 1.8e19 ? static_cast<Ticks>(ns + 0.5) : std::numeric_limits<Ticks>::max();
+  return ns < 1.8e19 ? static_cast<Ticks>(std::round(ns)) : std::numeric_limits<Ticks>::max();
 }
 
 // Counts the selected records.
@@ -279,7 +279,7 @@ std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& place
     spread(i, times[i]);
     held_from = i + 1;
   }
-  if (shard.next_time && raw_ticks_) spread(places.size(), *shard.next_time);
+  if (shard.next_time && raw_ticks_) spread(places.size(), shard.next_time);
   return times;
 }
 

@@ -14,7 +14,6 @@ namespace telltale {
 namespace {
 
 using field::count;
-using field::list_of;
 using field::ns;
 using field::number;
 using field::rows;
