@@ -115,7 +115,7 @@ uint64_t left_out_of(const GatedSide& side) {
 }
 
 // Says why the verdict is one on a part of what happened. False: nothing to say.
-bool remark_missing_calls(const GatedSide& before, const GatedSide& after) {
+bool remark_missing_calls(const GatedSide& before, const GatedSide& after, bool passed) {
   bool remarked = false;
   for (const GatedSide* const side : {&before, &after}) {
     const std::string part = incomplete_part(*side);
@@ -124,7 +124,7 @@ bool remark_missing_calls(const GatedSide& before, const GatedSide& after) {
         "telltale: gate: events are missing from {}: calls that were not recorded are not "
         "judged{}\n",
         part,
-        std::ranges::any_of(side->runs, &GatedSide::Run::damaged)
+        passed && std::ranges::any_of(side->runs, &GatedSide::Run::damaged)
             ? "; with --strict, a gate that passes has exit status 4"
             : "");
     remarked = true;
@@ -153,12 +153,12 @@ void GateOutcome::add(Growth worst) {
 void GateOutcome::print(const DiffGateOptions& options, uint64_t floor_ns, std::string_view noun,
                         const GatedSide& before, const GatedSide& after) const {
   if (options.gate.empty()) return;
-  const bool in_part = remark_missing_calls(before, after);
-  std::string line =
-      fmt::format("gate {}{}: {} of {} grew by more than {} allows",
-                  exceeded_ == 0 ? "passed" : "failed", in_part ? " on what was recorded" : "",
-                  exceeded_ == 0 ? "none" : fmt::format("{}", exceeded_), counted(compared_, noun),
-                  options.gate);
+  const bool passed = exceeded_ == 0;
+  const bool in_part = remark_missing_calls(before, after, passed);
+  std::string line = fmt::format(
+      "gate {}{}: {} of {} grew by more than {} allows", passed ? "passed" : "failed",
+      passed && in_part ? " on what was recorded" : "",
+      passed ? "none" : fmt::format("{}", exceeded_), counted(compared_, noun), options.gate);
   if (below_floor_ != 0) {
     line += fmt::format("; {} grew by more than that, but by no more than the floor of {}",
                         below_floor_, show_duration(static_cast<double>(floor_ns)));
