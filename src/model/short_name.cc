@@ -320,6 +320,25 @@ std::string short_name(std::string_view demangled) {
   return name;
 }
 
+std::string template_name(std::string_view name) {
+  std::string result;
+  size_t depth = 0;
+  for (size_t i = 0; i < name.size();) {
+    const size_t symbol =
+        ends_with_word(name.substr(0, i), "operator") ? operator_symbol(name.substr(i)) : 0;
+    if (symbol == 0 && name[i] == '<') {
+      ++depth;
+    } else if (symbol == 0 && name[i] == '>') {
+      if (depth == 0) return std::string(name);
+      --depth;
+    } else if (depth == 0) {
+      result += name.substr(i, std::max<size_t>(symbol, 1));
+    }
+    i += std::max<size_t>(symbol, 1);
+  }
+  return depth == 0 ? result : std::string(name);
+}
+
 std::string_view without_copy(std::string_view demangled) {
   // Functions of their own: bodies of OpenMP's parallel regions, as clang and gcc name them.
   if (demangled.contains(".omp_outlined") || demangled.contains("._omp_fn.")) return demangled;

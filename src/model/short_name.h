@@ -15,6 +15,11 @@ std::string short_name(std::string_view demangled);
 // without the kind of wrapper: "Program:Validate".
 std::string bare_name(std::string_view demangled);
 
+// The name that all instances of a C++ template share: "S::f" of "S<int>::f" and of
+// "S<T<char>>::f". Names of functions that are no templates, and those whose brackets do not match,
+// stay as they are.
+std::string template_name(std::string_view name);
+
 // The name of the function of which compilers made a copy: f of f.part.0, f.cold or f.slow
 // (telltale-cc's), of C++ "f(int) [clone .cold]"; not of the bodies of OpenMP's parallel regions.
 // Symbol tables have such names, debug information does not. Other names stay as they are.

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "model/template_name.h"
+#include "model/short_name.h"
 
 namespace telltale {
 namespace {
