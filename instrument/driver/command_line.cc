@@ -355,7 +355,7 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
       // position.
       if (knows_block_map(out)) words.emplace_back("-fbasic-block-address-map");
     }
-    // Objects are to be built again when one of these changes.
+    // Objects must be rebuilt when one of these files changes.
     for (const std::string& file :
          {parts.trace_options.schema_file, parts.options.reset_file, parts.options.scales_file}) {
       std::error_code ignored;

@@ -18,7 +18,7 @@ struct CommandLine {
   std::vector<std::string> arguments;  // for clang, without argument 0
   std::optional<std::string> error;
   std::vector<std::string> warnings;
-  // For people, not for logs: configuration scripts take what a compiler prints for a failure.
+  // To be printed on terminals only: configure scripts take any output of a compiler for a failure.
   std::optional<std::string> note;
 };
 

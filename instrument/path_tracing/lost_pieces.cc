@@ -162,7 +162,7 @@ void LostPieces::add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> af
   add_loop(piece, after, lost);
 }
 
-// Where both sides of a branch were made one. They may also write: what they write was chosen.
+// After if-conversion. The side may also store: the select chooses the stored value.
 void LostPieces::add_folded(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after,
                             Numbers& lost) const {
   const auto is_gone = [&](std::uint64_t number) {

@@ -38,11 +38,12 @@ class LostPieces {
   void add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> after, HasMarker has_marker,
                    Numbers& lost) const;
   // Adds successors of a piece that optimisation has removed; `after`: the successors that are
-  // left. `is_folded`: there is a choice between values in place of its branch.
+  // left. `is_folded`: its branch was converted to a select.
   void add_after(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, bool is_folded,
                  Numbers& lost) const;
-  // Adds the piece, and those after it that have no marker, if it leads to `to` without effects.
-  // Its branch was moved to a place before it: then it may have run where `to` is next.
+  // The piece's branch was hoisted to a block before it. If the piece has no effects and leads to
+  // `to`, directly or through pieces without markers, adds it and these: they may have run where
+  // `to` comes next.
   void add_skipped(std::uint64_t piece, std::uint64_t to, HasMarker has_marker,
                    Numbers& lost) const;
 

@@ -22,8 +22,7 @@ bool computes_from_condition(const llvm::Instruction& instruction) {
                    llvm::MinMaxIntrinsic>(instruction);
 }
 
-// Whether a part of a condition was computed elsewhere in the source: what is moved loses its
-// place.
+// Whether a part of the condition was hoisted: LLVM drops the debug location of such instructions.
 bool has_moved_part(const llvm::Value& condition, unsigned depth = 0) {
   constexpr unsigned kMostDepth = 8;
   const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(&condition);

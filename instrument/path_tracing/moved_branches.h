@@ -8,14 +8,14 @@
 
 namespace telltale::instrument {
 
-// Whether the block chooses between values where the piece had a branch: SimplifyCFG makes both
-// sides of a branch one, which has the branch's place. `call`: where the piece's function was
-// inlined; null: nowhere.
+// Whether the piece's branch was converted to a select in this block: SimplifyCFG gives the select
+// the branch's debug location, and what other passes make of the select keeps it. `call`: where the
+// piece's function was inlined; null: nowhere.
 bool chooses_values(const llvm::BasicBlock& block, const Piece& piece,
                     const llvm::DILocation* call);
 
-// Whether the block ends with the piece's branch, and with no other one. A branch in a loop that
-// does not depend on the loop is moved in front of it, where the two may become one.
+// Whether the block ends with the piece's branch alone. A loop-invariant branch is hoisted in front
+// of its loop, and may be combined with the branch that is there.
 bool ends_with_branch_of(const llvm::BasicBlock& block, const Piece& piece,
                          const llvm::DILocation* call);
 

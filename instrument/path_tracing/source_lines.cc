@@ -211,8 +211,8 @@ class Collector {
     return sorted;
   }
 
-  // Where a loop's branch was moved in front of the loop: adds the piece that it belongs to, which
-  // also ran on the way that goes past the loop.
+  // If the block ends with a branch that was hoisted out of a loop, adds the piece that the branch
+  // belongs to: it also ran on the way around the loop.
   void add_skipped_branch(const llvm::BasicBlock& block, llvm::DenseSet<PieceHere>& lost) const {
     const bool is_own = llvm::any_of(pieces_.in(block), [&](const PieceHere& here) {
       return ends_with_branch_of(block, pieces()[here.first], here.second);
@@ -220,7 +220,7 @@ class Collector {
     if (is_own || !llvm::isa<llvm::BranchInst, llvm::SwitchInst>(block.getTerminator())) return;
     llvm::SmallSetVector<const llvm::DILocation*, 4> calls;
     for (const llvm::BasicBlock* side : llvm::successors(&block)) {
-      // In front of a loop may be a block of its own.
+      // A loop's preheader has no pieces.
       const llvm::BasicBlock* const next = side->getSingleSuccessor();
       if (pieces_.in(*side).empty() && next != nullptr) side = next;
       for (const PieceHere& here : pieces_.in(*side)) calls.insert(here.second);

@@ -72,8 +72,8 @@ std::set<Place> places_ahead(const PathGraph& graph, const std::string& file,
   return places;
 }
 
-// By the paths alone. A block that began may have been left in the middle, and then some of its
-// lines did not run: of the one that the call stopped in, only earlier turns are certain.
+// By the paths alone. The call may have stopped in the middle of its last block: the lines of that
+// block certainly ran only if an earlier path, or an earlier part of this one, passed it.
 std::map<Place, Ran> lines_of_paths(const PathGraph& graph, const std::string& file,
                                     const PathHistory& history) {
   std::vector<Ran> ran = blocks_of_frame(graph, history);

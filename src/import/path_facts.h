@@ -20,8 +20,9 @@ namespace telltale {
 
 // What the paths in a run's stack frames, and its coverage, say that the run did.
 struct PathFacts {
-  // In the order of the groups of sites that path_evidence() makes of them. A path is taken if it
-  // was completed; a beginning of one is followed, whether the call stopped at its end or went on.
+  // In the order of the groups of sites that path_evidence() makes of them. took_path: a path that
+  // was completed. followed_path: the beginning of a path, whether the call stopped there or went
+  // on.
   enum class Kind : uint8_t { took_path, followed_path, ran_in_call, ran_in_process };
   static constexpr std::array kKinds = {Kind::took_path, Kind::followed_path, Kind::ran_in_call,
                                         Kind::ran_in_process};

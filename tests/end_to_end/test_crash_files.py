@@ -52,7 +52,7 @@ class CrashFiles(SamplerCase):
     def test_a_crash_after_main(self):
         self.crash("late", signal_number=signal.SIGABRT)
         done = run(TELLTALE, "paths", self.file, "--program", self.program)
-        self.assertIn("those of the program that keep them were not called or had returned", done.stderr)
+        self.assertIn("the functions that keep paths were not called or had returned", done.stderr)
         self.assertRegex(run(TELLTALE, "coverage", self.file, "--program", self.program).stdout, r"\nyes .* main\n")
 
     def test_a_stack_in_pieces_of_a_running_process(self):

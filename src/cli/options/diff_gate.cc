@@ -114,7 +114,7 @@ uint64_t left_out_of(const GatedSide& side) {
   return events;
 }
 
-// Says why the verdict is one on a part of what happened. False: nothing to say.
+// Prints why the verdict covers only a part of what happened. Returns whether it printed anything.
 bool remark_missing_calls(const GatedSide& before, const GatedSide& after, bool passed) {
   bool remarked = false;
   for (const GatedSide* const side : {&before, &after}) {

@@ -5,7 +5,8 @@
 namespace telltale::cli {
 
 void fail_at_file_size_limit() {
-  // exec() resets a handler, but not SIG_IGN. The caller's SIG_IGN does the same and stays.
+  // A handler, since exec() resets handlers but not SIG_IGN. If the caller ignores the signal, the
+  // effect is the same, and that setting is kept.
   if (std::signal(SIGXFSZ, [](int) {}) == SIG_IGN) std::signal(SIGXFSZ, SIG_IGN);
 }
 

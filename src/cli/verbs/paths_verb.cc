@@ -82,8 +82,8 @@ std::string_view why_no_paths(const StackPaths& stacks) {
   ProblemLog told_before;
   const Result<std::vector<FunctionCoverage>> coverage = stacks.coverage(told_before);
   if (coverage && !coverage->empty()) {
-    return "no function on these stacks has paths: those of the program that keep them were not "
-           "called or had returned; telltale coverage shows what ran";
+    return "no function on these stacks has paths: the functions that keep paths were not called "
+           "or had returned; telltale coverage shows what ran";
   }
   return "no function on these stacks has paths: programs keep them if telltale-cc --trace builds "
          "them; of a stripped program, --program takes the separate debug file";
