@@ -4,9 +4,10 @@ build with sanitizers, as the release build compiles it for the LLVM that clang-
 
 A source that passed is not looked at again until something in its preprocessed text or in the rules changes.
 
-Usage: clang_tidy.py [--jobs N] [--changed [LIMIT]]
+Usage: clang_tidy.py [--jobs N] [--changed [LIMIT]] [--seconds S]
   --changed  only sources that are not committed, and those that differ from main or, when main is checked out, were
              changed by commits of its last day; LIMIT (12) at most, the latest first
+  --seconds  begin no source after S seconds; the last line says how many were left
 """
 import argparse
 import concurrent.futures
@@ -18,6 +19,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build" / "fuzz"
@@ -110,7 +112,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--changed", type=int, nargs="?", const=12)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     options = parser.parse_args()
+    end = time.monotonic() + options.seconds
     PASSED.mkdir(parents=True, exist_ok=True)
     work = list(compile_commands())
     if options.changed is not None:
@@ -119,14 +123,19 @@ def main():
         if len(work) > options.changed:
             print(f"{len(work)} sources changed; checking {options.changed} of them: ./dev lint checks all")
             work = work[: options.changed]
-    failed = 0
+    failed = left = 0
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for number, (source, complaints) in enumerate(pool.map(lambda entry: check(*entry), work), 1):
+        results = pool.map(lambda entry: check(*entry) if time.monotonic() < end else None, work)
+        for number, result in enumerate(results, 1):
+            if result is None:
+                left += 1
+                continue
+            source, complaints = result
             print(f"[{number}/{len(work)}] {source.relative_to(ROOT)}{': FAILED' if complaints else ''}", flush=True)
             if complaints:
                 failed += 1
                 print(complaints, flush=True)
-    print(f"{len(work)} sources checked, {failed} with complaints")
+    print(f"{len(work) - left} sources checked, {failed} with complaints" + (f"; no time for {left} more" if left else ""))
     sys.exit(1 if failed else 0)
 
 
