@@ -1,6 +1,7 @@
 #include "transform/entry_dispatch.h"
 
 #include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/MDBuilder.h>
 
 #include <algorithm>
@@ -47,6 +48,13 @@ BasicBlock* make_forwarding_block(
 BasicBlock* make_forwarding_block(llvm::Function& from, llvm::Function& other,
                                   const std::vector<llvm::Value*>& more) {
   return make_forwarding_block(from, other, [&](llvm::IRBuilderBase&) { return more; });
+}
+
+// The dispatcher has no debug information: code that is inlined into it would lose its lines.
+void inline_nothing(llvm::Function& dispatcher) {
+  for (llvm::Instruction& instruction : llvm::instructions(dispatcher)) {
+    if (auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction)) call->setIsNoInline();
+  }
 }
 
 llvm::Function* make_cold_dispatcher(llvm::Function& function) {
@@ -106,6 +114,7 @@ void dispatch_calls(llvm::Function& function, llvm::Function& other, bool predic
       builder.CreateSelect(builder.CreateICmpEQ(now, llvm::ConstantInt::get(word, largest)), now,
                            builder.CreateAdd(now, one)),
       again);
+  inline_nothing(*dispatcher);
 }
 
 void forward_calls_if(

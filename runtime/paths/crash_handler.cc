@@ -12,6 +12,7 @@
 
 #include "../signals/kept_handlers.h"
 #include "../signals/sanitizer_death.h"
+#include "../signals/unchecked_memory.h"
 #include "core_writer.h"
 #include "signal_stack.h"
 #include "system.h"
@@ -114,6 +115,7 @@ void write_once(int signal, const siginfo_t& info, const ucontext_t& context) {
       __atomic_compare_exchange_n(&writer, &other, self, false, __ATOMIC_ACQ_REL,
                                   __ATOMIC_RELAXED)) {
     static char path[kPathBytes];
+    const signals::UncheckedMemory unchecked;
     const WithoutFileSizeSignal without;
     if (expand(path)) {
       const char* const why = write_core(path, signal, info, context);
@@ -213,6 +215,7 @@ void warn_if_not_writable() {
 // Before the program's own constructors, which may crash.
 __attribute__((constructor(101))) void begin() {
 #if defined(__x86_64__)
+  const signals::UncheckedMemory unchecked;
   const char* const name = chosen_name();
   if (name == nullptr || *name == 0 || !take_pattern(name) || !prepare_core_writer()) return;
   warn_if_not_writable();

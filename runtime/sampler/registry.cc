@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../signals/unchecked_memory.h"
 #include "abi.h"
 #include "access_windows.h"
 #include "async_signal_blocker.h"
@@ -137,6 +138,7 @@ void redraw_all() {
 }
 
 void reset_in_child() {
+  const signals::UncheckedMemory unchecked;
   owner = ::getpid();
   Lock::reset();
   forget_reporter();
@@ -213,6 +215,7 @@ void begin() {
   static bool begun = false;
   if (begun) return;
   begun = true;
+  const signals::UncheckedMemory unchecked;
   owner = ::getpid();
   read_settings();
   begin_generators();

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../signals/unchecked_memory.h"
 #include "backtrace.h"
 #include "destination.h"
 #include "formats/sampler/wire.h"
@@ -51,6 +52,7 @@ class Locked {
   ~Locked() { set(F_UNLCK); }
 
  private:
+  const signals::UncheckedMemory unchecked_;
   // Limited, since the process that holds the lock may be stopped.
   static void set(short type) {
     constexpr int kMaxAttempts = 1000;

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../signals/unchecked_memory.h"
+
 namespace telltale::sampler {
 
 inline uint64_t bytes_written = 0;  // by all writers, for ProgressTimeout
@@ -81,6 +83,7 @@ class Writer {
     put("0123456789abcdef"[value & 15]);
   }
   [[gnu::noinline]] void flush() {
+    const signals::UncheckedMemory unchecked;
     const char* from = buffer_;
     while (used_ > 0 && failure_ == 0) {
       const ssize_t written = ::write(descriptor_, from, used_);

@@ -1,6 +1,7 @@
 """TELLTALE_PATHS: what a traced program writes when it crashes, read by telltale, gdb and readelf."""
 import csv
 import io
+import itertools
 import json
 import os
 import platform
@@ -17,6 +18,8 @@ from test_paths import TELLTALE, lines_of, paths, traced_frames
 SOURCE = SOURCE_DIR / "tests/programs/csi/crash_ways.c"
 STACKS = SOURCE_DIR / "tests/programs/csi/cases/stacks.c"
 MAPPED = SOURCE_DIR / "tests/programs/csi/cases/mapped_to_read.c"
+POISONED = SOURCE_DIR / "tests/programs/csi/cases/poisoned_stack.c"
+IN_COPY = SOURCE_DIR / "tests/programs/csi/cases/crash_in_copy.c"
 MERGED_CALLS = SOURCE_DIR / "tests/programs/csi/cases/merged_calls.c"
 
 
@@ -70,6 +73,34 @@ class CrashPaths(SamplerCase):
         self.assertIn(line('"none"'), lines_of(frames[2]["partial"]["blocks"]))
         self.assertLess(self.file.stat().st_size, 12_000)
         self.assertEqual(stat.S_IMODE(self.file.stat().st_mode), 0o600)
+
+    def test_a_crash_in_a_copy_that_the_sampler_makes_has_its_line(self):
+        """Whether the copy counts, or the choice of a copy led to it."""
+        for release, level, rate in itertools.product(RELEASES, ("-O0", "-O1", "-O2"), ("", "1", "2", "1000")):
+            with self.subTest(release=release, level=level, rate=rate):
+                program = build(self.path("copied"), release, "--trace=pt.schema", "-silent", "-fsampler-scheme=branches", "-g", level,
+                                IN_COPY)
+                self.crash("", program, **({"SAMPLER_SPARSITY": rate} if rate else {}))
+                frames = traced_frames(paths(self.file, "--program", program))
+                self.assertEqual((frames[0]["function"], frames[0]["line"]), ("element", line("/* crashes */", IN_COPY)))
+                self.assertIn(line("/* crashes */", IN_COPY), lines_of(frames[0]["partial"]["blocks"]))
+
+    def test_memory_sanitizer_does_not_look_at_the_runtimes_own_variables(self):
+        """They are where the program's uninitialized ones were."""
+        for release, level in itertools.product(RELEASES, ("-O0", "-O2")):
+            with self.subTest(release=release, level=level):
+                program = build(self.path("poisoned"), release, "--trace=pt.schema", "-silent", "-fsampler-scheme=branches", "-fno-sample", "-g",
+                                level, "-fsanitize=memory", POISONED)
+                for arguments, status in (((), 0), (("reads",), 1)):
+                    report = self.path("report")
+                    done = run(program, *arguments, env={"TELLTALE_PATHS": str(self.file), "TELLTALE_PATHS_AT_EXIT": "1",
+                                                         "SAMPLER_FILE": str(report), "SAMPLER_VERBOSE": "1"}, cwd=self.folder)
+                    self.assertEqual((done.returncode, done.stderr.count("WARNING: MemorySanitizer")), (status, status), done.stderr)
+                    self.assertTrue(report.read_text().endswith("</report>\n"), report.read_text())
+                    frames = paths(self.file, "--program", program)["threads"][0]["frames"]
+                    self.assertIn("main", [frame["function"] for frame in frames])
+                    report.unlink()
+                    self.file.unlink()
 
     def test_code_of_sanitizers_belongs_to_the_blocks_that_it_splits(self):
         for release in RELEASES:
