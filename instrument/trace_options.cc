@@ -47,6 +47,11 @@ bool is_option(std::string_view word, std::string_view name) {
   return take_name(word, name) && word.empty();
 }
 
+bool is_development_option(std::string_view word) {
+  return is_option(word, "verify-results") || is_option(word, "no-heuristics") ||
+         is_option(word, "log-stats") || take_name(word, "debug-pass=");
+}
+
 // A positive integer as C spells it: decimal, octal or hexadecimal.
 std::optional<std::uint64_t> positive_number(std::string_view text, std::uint64_t most) {
   const std::string digits(text);
@@ -144,7 +149,8 @@ const TraceRule* TraceOptions::rule_for(std::string_view function) const {
 std::vector<TraceOptionHelp> trace_option_help() {
   return {
       {"--trace=SCHEMA",
-       "Instruments functions according to a schema file with lines FUNCTION;{MECHANISM,...}. "
+       "Instruments functions according to a schema file with lines FUNCTION;{MECHANISM,...}; '-' "
+       "is standard input. "
        "Mechanisms are PT (paths), FC, CC and BBC (coverage of functions, calls and blocks); "
        "several variants of a function are separated by ';'. Built in are pt.schema, cc.schema, "
        "bb.schema, cc_pt.schema, all.schema and realistic.schema."},
@@ -196,9 +202,10 @@ bool parse_trace_option(std::string_view word, TraceOptions& options,
   } else if (take_name(value, "path-array-size=")) {
     // The array is in every frame.
     constexpr std::uint64_t kMostRing = 1U << 20U;
-    take_number("-path-array-size=", value, kMostRing, options.ring_size, warning);
+    take_number("-path-array-size= (PT_ARRAY_SIZE)", value, kMostRing, options.ring_size, warning);
   } else if (take_name(value, "hash-size=")) {
-    take_number("-hash-size=", value, TraceOptions().most_paths, options.most_paths, warning);
+    take_number("-hash-size= (PT_HASH_SIZE)", value, TraceOptions().most_paths, options.most_paths,
+                warning);
   } else if (take_name(value, "csi-opt=")) {
     if (value.size() != 1 || value[0] < '0' || value[0] > '3') {
       error = "-csi-opt= needs a level from 0 to 3, not '" + std::string(value) + "'";
@@ -217,6 +224,8 @@ bool parse_trace_option(std::string_view word, TraceOptions& options,
     options.is_silent = true;
   } else if (is_option(word, "no-filter")) {
     options.filters = false;
+  } else if (is_development_option(word)) {
+    warning = std::string(word) + " is ignored: it was for the development of csi-cc";
   } else if (word == "-ftrace-legacy-names" || word == "-fno-trace-legacy-names") {
     options.legacy_names = word.starts_with("-ft");
   } else if (word == "-ftrace-data" || word == "-fno-trace-data") {
@@ -261,12 +270,14 @@ std::optional<std::string> parse_schema(std::string_view text, const std::string
 }
 
 std::optional<std::string> read_schema(TraceOptions& options) {
+  const std::string name =
+      options.schema_file.starts_with(kInheritedFile) ? "standard input" : options.schema_file;
   // A folder can be opened, too; reading it would throw.
   std::error_code failure;
   std::ifstream file(options.schema_file);
   if (file && !std::filesystem::is_directory(options.schema_file, failure)) {
     const std::string text(std::istreambuf_iterator<char>(file), {});
-    return parse_schema(text, options.schema_file, options);
+    return parse_schema(text, name, options);
   }
   for (const BuiltInSchema& schema : kBuiltInSchemas) {
     if (schema.name == options.schema_file)

@@ -66,6 +66,8 @@ std::vector<std::string> trace_options_of_environment();
 // Parses the text of a schema. Returns an error message, with the line, on failure.
 std::optional<std::string> parse_schema(std::string_view text, const std::string& file,
                                         TraceOptions& options);
+// The beginning of the name of a schema that the driver has read from standard input.
+inline constexpr const char* kInheritedFile = "/proc/self/fd/";
 // Reads options.schema_file. Without such a file, the original's schemas are built in: all.schema,
 // bb.schema, cc.schema, cc_pt.schema, realistic.schema, and pt.schema.
 std::optional<std::string> read_schema(TraceOptions& options);

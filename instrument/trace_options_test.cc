@@ -165,6 +165,18 @@ TEST(TraceOptions, LevelsAndStylesOfCoverage) {
   }
 }
 
+TEST(TraceOptions, OptionsForTheDevelopmentOfTheOriginalAreIgnored) {
+  for (const char* const word :
+       {"-verify-results", "--no-heuristics", "-log-stats", "-debug-pass=all"}) {
+    TraceOptions options;
+    std::optional<std::string> error;
+    std::optional<std::string> warning;
+    EXPECT_TRUE(parse_trace_option(word, options, error, warning));
+    EXPECT_EQ(error, std::nullopt);
+    EXPECT_EQ(warning, std::string(word) + " is ignored: it was for the development of csi-cc");
+  }
+}
+
 TEST(TraceOptions, ASchemaFileHasAName) {
   TraceOptions options;
   std::optional<std::string> error;

@@ -22,6 +22,9 @@ constexpr std::array<std::string_view, 15> kNoLink = {
     "-c",        "-S",           "-E",           "-M",     "-MM",
     "--version", "-dumpversion", "-dumpmachine", "--help", "-fsyntax-only",
     "-emit-ast", "--precompile", "-r",           "-###",   "--analyze"};
+// With these options clang compiles nothing.
+constexpr std::array<std::string_view, 6> kNoCode = {"-E",   "-M",        "-MM",
+                                                     "-###", "--analyze", "-fsyntax-only"};
 // Options whose value is the next word.
 constexpr std::array<std::string_view, 30> kTakesNext = {
     "-o",           "-x",          "-include", "-I",         "-D",        "-U",
@@ -64,6 +67,7 @@ struct Parts {
   instrument::TraceOptions trace_options;
   std::string language;  // of -x, for the files that follow; empty for none
   bool links = true;
+  bool compiles = true;
   bool has_input = false;
   bool has_source = false;           // in C or C++
   std::vector<std::string> objects;  // object files and archives
@@ -139,6 +143,8 @@ bool take_trace_word(const std::string& word, Parts& parts) {
     return false;
   if (warning) {
     parts.warnings.push_back(*warning);
+  } else if (parts.trace_options.schema_file == "-" && word.ends_with("trace=-")) {
+    parts.tracing.emplace_back(kSchemaOfInput);
   } else {
     parts.tracing.push_back(word);
   }
@@ -162,6 +168,7 @@ void take_word(const std::string& word, Parts& parts) {
                            word.starts_with("-fopenmp=");
   parts.is_quiet = parts.is_quiet || word == "-w";
   parts.links = parts.links && !is_one_of(kNoLink, word) && !word.starts_with("-print-");
+  parts.compiles = parts.compiles && !is_one_of(kNoCode, word);
   parts.has_libc = parts.has_libc && !is_one_of(kNoLibc, word);
   parts.is_static = parts.is_static || word == "-static" || word == "-static-pie";
   parts.is_library = parts.is_library || word == "-shared" || word == "--shared";
@@ -305,6 +312,7 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   Parts parts = sort_out(all);
   if (parts.error) return {{}, parts.error, {}, {}};
   CommandLine result{std::move(parts.clang), std::nullopt, {}, {}};
+  result.reads_schema = parts.trace_options.schema_file == "-" && parts.has_input;
   if (!parts.has_input) return result;
   std::vector<std::string>& out = result.arguments;
   // clang must not warn about arguments that a step does not use.
@@ -368,7 +376,9 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     if (installation.release > 19) words.emplace_back("-fno-modules-reduced-bmi");
     quietly(words);
   }
-  if (!parts.options.any_scheme() && !traces && parts.has_source && !parts.is_quiet)
+  result.has_plain_source =
+      !parts.options.any_scheme() && !traces && parts.has_source && parts.compiles;
+  if (result.has_plain_source && !parts.is_quiet)
     result.note = "nothing is instrumented without -fsampler-scheme=SCHEME or --trace=SCHEMA";
   if (!parts.links || parts.only_headers) return result;
   std::vector<std::string> words;

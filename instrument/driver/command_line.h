@@ -20,7 +20,14 @@ struct CommandLine {
   std::vector<std::string> warnings;
   // To be printed on terminals only: configure scripts take any output of a compiler for a failure.
   std::optional<std::string> note;
+  // Sources in C or C++ are compiled without instrumentation.
+  bool has_plain_source = false;
+  // One of the arguments is kSchemaOfInput: the caller replaces it by one that names a file.
+  bool reads_schema = false;
 };
+
+// For the plugin: the schema is on standard input.
+inline constexpr char kSchemaOfInput[] = "--trace=-";
 
 // `given` is without argument 0. Sampler options go to the plugin, and a link gets the runtime; all
 // else is passed on.

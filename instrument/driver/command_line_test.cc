@@ -94,6 +94,7 @@ TEST(CommandLine, SourcesThatAreCompiledPlainAreNoted) {
   EXPECT_FALSE(has_note({"-fsampler-scheme=branches", "-c", "user.c"}));
   EXPECT_FALSE(has_note({"--trace=pt.schema", "-c", "user.c"}));
   EXPECT_FALSE(has_note({"--version"}));
+  EXPECT_FALSE(has_note({"-E", "user.c"}));
 }
 
 TEST(CommandLine, FilesOfOptionsAreDependencies) {

@@ -1,11 +1,14 @@
 // telltale-cc, telltale-c++, sampler-cc, csi-cc: clang with a plugin and the sampler's runtime;
 // telltale-llvm-ar and others: LLVM's tools of the same release.
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <utility>
@@ -13,6 +16,7 @@
 
 #include "command_line.h"
 #include "help.h"
+#include "trace_options.h"
 
 namespace {
 
@@ -95,6 +99,37 @@ int run_tool(const std::string& tool, std::vector<std::string> given) {
   return execute(program, std::move(given));
 }
 
+// The name of a file with the rest of standard input, which clang's processes inherit: there is one
+// for each source. Empty if that fails.
+std::string spooled_input() {
+  const int file = ::memfd_create("schema", 0);
+  if (file < 0) return "";
+  std::array<char, 4096> buffer{};
+  ssize_t got = 0;
+  while ((got = ::read(STDIN_FILENO, buffer.data(), buffer.size())) > 0) {
+    if (::write(file, buffer.data(), static_cast<std::size_t>(got)) != got) return "";
+  }
+  return got < 0 ? "" : telltale::instrument::kInheritedFile + std::to_string(file);
+}
+
+bool add_schema_of_input(telltale::driver::CommandLine& line, const std::string& name) {
+  if (::isatty(STDIN_FILENO) == 1) {
+    std::fprintf(stderr,
+                 "%s: note: reading the schema from standard input; --trace=pt.schema traces all "
+                 "functions\n",
+                 name.c_str());
+  }
+  const std::string file = spooled_input();
+  if (file.empty()) {
+    std::fprintf(stderr, "%s: error: the schema on standard input: %s\n", name.c_str(),
+                 std::strerror(errno));
+    return false;
+  }
+  std::replace(line.arguments.begin(), line.arguments.end(),
+               std::string(telltale::driver::kSchemaOfInput), "--trace=" + file);
+  return true;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -104,6 +139,11 @@ int main(int argc, char** argv) {
   }
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
+    if (word == "--help-clang") {  // csi-cc's
+      telltale::driver::Installation installation;
+      if (!find_installation(name.ends_with("++"), installation)) return 1;
+      return execute(installation.clang, {installation.clang, "--help"});
+    }
     const bool helps = word == telltale::driver::kHelp;
     if (!helps && word != telltale::driver::kPrintManual) continue;
     const std::string text =
@@ -113,8 +153,13 @@ int main(int argc, char** argv) {
   }
   telltale::driver::Installation installation;
   if (!find_installation(name.ends_with("++"), installation)) return 1;
-  telltale::driver::CommandLine line =
-      telltale::driver::rewrite({argv + 1, argv + argc}, installation);
+  std::vector<std::string> given{argv + 1, argv + argc};
+  telltale::driver::CommandLine line = telltale::driver::rewrite(given, installation);
+  // Without a schema, csi-cc reads one.
+  if (name == "csi-cc" && !line.error && line.has_plain_source) {
+    given.insert(given.begin(), telltale::driver::kSchemaOfInput);
+    line = telltale::driver::rewrite(given, installation);
+  }
   if (line.error) {
     std::fprintf(stderr, "%s: error: %s\n", name.c_str(), line.error->c_str());
     return 1;
@@ -123,6 +168,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "%s: warning: %s\n", name.c_str(), warning.c_str());
   if (line.note && ::isatty(STDERR_FILENO) == 1)
     std::fprintf(stderr, "%s: note: %s\n", name.c_str(), line.note->c_str());
+  if (line.reads_schema && !add_schema_of_input(line, name)) return 1;
   line.arguments.insert(line.arguments.begin(), installation.clang);
   return execute(installation.clang, std::move(line.arguments));
 }

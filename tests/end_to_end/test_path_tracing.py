@@ -83,6 +83,22 @@ class Sections(TraceCase):
         self.assertEqual((done.returncode, other_warnings(done)), (0, ""))
         self.assertIn(b"\nmain\n", section(self.path("program"), ".debug_PT"))
 
+    def test_a_schema_on_standard_input(self):
+        """Of all sources of the command; csi-cc reads one if it is given none."""
+        csi_cc = BINARY_DIR / "libexec/telltale/csi-cc"
+        sources = [PROGRAMS / "manual.c", PROGRAMS / "control_flow.c"]
+        for command in ((csi_cc,), (csi_cc, "--trace=-"), (csi_cc, "--trace", "-"), (BINARY_DIR / "bin/telltale-cc", "-trace=-")):
+            with self.subTest(command=command[1:]):
+                done = run(*command, "-c", *sources, input="*;{PT}\n", cwd=self.folder)
+                self.assertEqual((done.returncode, other_warnings(done)), (0, ""))
+                for source in sources:
+                    self.assertNotEqual(section(self.path(source.stem + ".o"), ".debug_PT"), b"")
+        done = run(csi_cc, "-c", sources[0], input="main;{PT}\n*;PT\n", cwd=self.folder)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("error: standard input:2: a variant must have the form", done.stderr)
+        # Without code, nothing is read.
+        self.assertIn("main", run(csi_cc, "-E", sources[0], input="").stdout)
+
 
 class Ir(IrCase):
     def test_a_loop_with_a_conditional_back_edge(self):
