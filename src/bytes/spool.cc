@@ -16,11 +16,6 @@
 namespace telltale {
 namespace {
 
-std::string temporary_folder() {
-  const char* folder = std::getenv("TMPDIR");
-  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
-}
-
 // Unmaps a large file with all cores: unmapping takes about a hundredth of the time of the fastest
 // answers, which wait for it.
 void unmap(std::byte* mapped, size_t size) {
@@ -38,6 +33,11 @@ void unmap(std::byte* mapped, size_t size) {
 }
 
 }  // namespace
+
+std::string temporary_folder() {
+  const char* folder = std::getenv("TMPDIR");
+  return folder != nullptr && *folder != '\0' ? folder : "/tmp";
+}
 
 Result<OwnedBytes> map_file(int fd, size_t size, const std::string& name) {
   void* address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -20,12 +20,14 @@ struct OwnedBytes {
 // file.
 Result<OwnedBytes> map_file(int fd, size_t size, const std::string& name);
 
-// Opens an empty, unnamed file in $TMPDIR or /tmp, for reading and writing; the caller closes it.
-// Errors: io, with `name`, the input's name, as the file.
+std::string temporary_folder();  // $TMPDIR or /tmp
+
+// Opens an empty, unnamed file in temporary_folder(), for reading and writing; the caller closes
+// it. Errors: io, with `name`, the input's name, as the file.
 Result<int> open_temporary_file(const std::string& name);
 
 // Collects an unknown number of bytes: up to a MiB in memory, then everything in an unnamed
-// temporary file in $TMPDIR or /tmp.
+// file in temporary_folder().
 class Spool {
  public:
   static constexpr size_t kMemoryBytes = size_t{1} << 20;

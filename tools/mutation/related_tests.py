@@ -39,7 +39,7 @@ RELATED = {
                          "script:test_program_blocks"],
     "src/analysis/paths": ["unit:analysis", "script:test_paths", "script:test_program_blocks", "script:test_coverage",
                            "script:test_isolate_paths", "script:test_slice"],
-    "src/cli/study": ["script:test_study", "script:test_study_paths", "script:test_isolate", "unit:cli",
+    "src/cli/study": ["script:test_study", "script:test_collect_launcher", "script:test_study_paths", "script:test_isolate", "unit:cli",
                       "script:test_study_fuzz", "script:test_crash_clusters", "script:test_isolate_builds",
                       "script:test_isolate_labels", "script:test_isolate_paths", "script:test_collect_store"],
     "instrument/path_tracing": ["script:test_path_tracing", "script:test_path_builds", "script:test_paths",

@@ -43,6 +43,10 @@ collect::StoredReport report_of(const StudyRun& run, const std::string& applicat
 
 }  // namespace
 
+void print_not_reported(const Error& error) {
+  print_message("telltale: not reported: {}\n", visible(to_string(error)));
+}
+
 CollectedRuns::CollectedRuns(collect::ReportSpool spool, std::string application,
                              const StudyOptions& options)
     : spool_(std::move(spool)),
@@ -61,26 +65,22 @@ Result<std::optional<CollectedRuns>> CollectedRuns::begin(const StudyOptions& op
   std::string application = application_of(program);
   if (application.empty())
     return usage_error(program + " has no letter or digit in its name, as applications need");
-  const Result<Consent> said = read_consent(application);
-  if (!said) {
-    if (!options.quiet)
-      print_message("telltale: not reported: {}\n", visible(to_string(said.error())));
+  // What the user's machine lacks is no reason to keep the program from running.
+  const auto not_reported = [&](const Error& error) -> std::optional<CollectedRuns> {
+    if (!options.quiet) print_not_reported(error);
     return std::nullopt;
-  }
-  Consent consent = *said;
-  if (consent == Consent::unsaid && options.ask) {
-    const Result<Consent> answer =
-        ask_consent(application, url->authority(), options.collect_paths);
-    if (!answer) return std::unexpected(answer.error());
-    consent = *answer;
-  }
-  if (consent == Consent::off) return std::nullopt;
-  Result<std::string> folder =
+  };
+  Result<Consent> consent = read_consent(application);
+  if (consent && *consent == Consent::unsaid && options.ask)
+    consent = ask_consent(application, url->authority(), options.collect_paths);
+  if (!consent) return not_reported(consent.error());
+  if (*consent == Consent::off) return std::nullopt;
+  const Result<std::string> folder =
       options.spool.empty() ? usual_spool() : Result<std::string>(options.spool);
-  if (!folder) return std::unexpected(folder.error());
+  if (!folder) return not_reported(folder.error());
   std::error_code failure;
   collect::ReportSpool spool(std::filesystem::absolute(*folder, failure).string());
-  if (auto made = spool.create(); !made) return std::unexpected(made.error());
+  if (auto made = spool.create(); !made) return not_reported(made.error());
   return CollectedRuns(std::move(spool), std::move(application), options);
 }
 
@@ -92,8 +92,7 @@ sampler::SamplingWish CollectedRuns::wish(const std::string& build) const {
 void CollectedRuns::add(const StudyRun& run, const std::string& report, const std::string& paths) {
   const Result<void> added =
       spool_.add(report_of(run, application_, report), with_paths_ ? paths : "");
-  if (!added && !failed_ && !quiet_)
-    print_message("telltale: not reported: {}\n", visible(to_string(added.error())));
+  if (!added && !failed_ && !quiet_) print_not_reported(added.error());
   failed_ = failed_ || !added;
 }
 

@@ -10,12 +10,15 @@
 
 namespace telltale::cli {
 
+// Says why a run is not reported, with which the program has nothing to do.
+void print_not_reported(const Error& error);
+
 // What `run --collect` does with runs: their reports go to the spool, and later to the server. What
 // fails here is said once and never harms the run.
 class CollectedRuns {
  public:
-  // None: the user does not agree. `program` is what the command starts. Errors: usage; io, if
-  // there is no spool.
+  // None: the user does not agree, or there is no spool, which is said. `program` is what the
+  // command starts. Errors: usage.
   static Result<std::optional<CollectedRuns>> begin(const StudyOptions& options,
                                                     const std::string& program);
 

@@ -8,23 +8,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
 #include <map>
 #include <string_view>
+#include <utility>
 
 namespace telltale::cli {
 namespace {
 
-constexpr std::array kForwarded = {SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGALRM};
-
 sigset_t signals_to_wait_for() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : kForwarded) sigaddset(&set, signal);
+  for (const int signal : kForwardedSignals) sigaddset(&set, signal);
   sigaddset(&set, SIGCHLD);
   return set;
 }
@@ -62,8 +61,7 @@ void wait_for(pid_t pid, const ChildCommand& command, const sigset_t& waited, in
     const int signal = command.interval_ms == 0 ? sigwaitinfo(&waited, &info)
                                                 : sigtimedwait(&waited, &info, &interval);
     if (signal < 0 && errno == EAGAIN) command.while_running();
-    // The kernel sends a terminal's signals to the whole process group, including the child.
-    if (signal > 0 && signal != SIGCHLD && info.si_code != SI_KERNEL) kill(pid, signal);
+    if (signal > 0 && signal != SIGCHLD) forward_signal(pid, info);
   }
 }
 
@@ -83,7 +81,25 @@ uint64_t monotonic_ns() {
   return static_cast<uint64_t>(now.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(now.tv_nsec);
 }
 
+// The files that execvp would try for `program`, in its order.
+std::vector<std::string> candidates(const std::string& program) {
+  if (program.contains('/')) return {program};
+  const char* list = std::getenv("PATH");
+  std::string_view left = list == nullptr ? "/bin:/usr/bin" : list;
+  std::vector<std::string> paths;
+  while (true) {
+    const std::string_view folder = left.substr(0, left.find(':'));
+    paths.push_back(folder.empty() ? program : std::string(folder) + "/" + program);
+    if (folder.size() == left.size()) return paths;
+    left.remove_prefix(folder.size() + 1);
+  }
+}
+
 }  // namespace
+
+void forward_signal(pid_t program, const siginfo_t& received) {
+  if (received.si_code != SI_KERNEL) kill(program, received.si_signo);
+}
 
 Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure) {
   const sigset_t waited = signals_to_wait_for();
@@ -145,21 +161,20 @@ std::vector<std::string> merged_environment(
 }
 
 std::string find_in_path(const std::string& program) {
-  const auto runnable = [](const std::string& path) {
+  for (std::string& path : candidates(program)) {
     struct stat status{};
-    return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-           access(path.c_str(), X_OK) == 0;
-  };
-  if (program.contains('/')) return runnable(program) ? program : std::string();
-  const char* list = std::getenv("PATH");
-  std::string_view left = list == nullptr ? "/bin:/usr/bin" : list;
-  while (true) {
-    const std::string_view folder = left.substr(0, left.find(':'));
-    const std::string path = folder.empty() ? program : std::string(folder) + "/" + program;
-    if (runnable(path)) return path;
-    if (folder.size() == left.size()) return {};
-    left.remove_prefix(folder.size() + 1);
+    if (stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+        access(path.c_str(), X_OK) == 0)
+      return std::move(path);
   }
+  return {};
+}
+
+int why_not_in_path(const std::string& program) {
+  const std::vector<std::string> paths = candidates(program);
+  const bool is_there = std::ranges::any_of(
+      paths, [](const std::string& path) { return access(path.c_str(), F_OK) == 0; });
+  return is_there ? EACCES : ENOENT;
 }
 
 }  // namespace telltale::cli

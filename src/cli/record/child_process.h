@@ -1,5 +1,8 @@
 #pragma once
 
+#include <signal.h>
+
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -30,11 +33,18 @@ struct ChildOutcome {
   uint64_t system_ns = 0;
 };
 
+// What is sent to us while a program runs is meant for the program.
+inline constexpr std::array kForwardedSignals = {SIGTERM, SIGHUP,  SIGINT, SIGQUIT,
+                                                 SIGUSR1, SIGUSR2, SIGALRM};
+
+// Sends a signal that we received to the program, unless it has it: the kernel sends a terminal's
+// signals to the whole process group.
+void forward_signal(pid_t program, const siginfo_t& received);
+
 // Runs the command and waits for it. The child inherits standard streams, working directory, signal
-// mask and ignored signals. Forwards signals sent to us while it runs (TERM, HUP, INT, QUIT, USR1,
-// USR2, ALRM); those of a terminal reach the child directly and are ignored here. The calling
-// process must have one thread. Errors: io, if it could not be started; `start_failure` then has
-// the errno.
+// mask and ignored signals. Forwards kForwardedSignals sent to us while it runs; those of a
+// terminal reach the child directly and are ignored here. The calling process must have one thread.
+// Errors: io, if it could not be started; `start_failure` then has the errno.
 Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure);
 
 // The exit status that reports how the child ended. If a signal killed it, kills this process by
@@ -47,5 +57,8 @@ std::vector<std::string> merged_environment(
 
 // The path at which execvp would find `program`; empty if none.
 std::string find_in_path(const std::string& program);
+
+// Why execvp does not find it: EACCES, if there is a file of this name, otherwise ENOENT.
+int why_not_in_path(const std::string& program);
 
 }  // namespace telltale::cli

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <ctime>
 
@@ -19,7 +18,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr std::array kEndings = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 constexpr Seconds kGrace(5);     // from SIGTERM to SIGKILL
 constexpr Seconds kLongest(60);  // longest sleep
 constexpr mode_t kFileMode = 0666;
@@ -30,7 +28,14 @@ struct Running {
   Clock::time_point start;
   std::optional<Clock::time_point> deadline;
   bool timed_out = false;
+  sigset_t forwarded{};
 };
+
+// nohup, and a shell that starts a job in the background, make programs ignore signals.
+bool is_ignored(int signal) {
+  struct sigaction action{};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
 
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> all;
@@ -44,7 +49,7 @@ class JobRunner {
   JobRunner(JobSource& source, const JobOptions& options) : source_(source), options_(options) {
     sigset_t waited;
     sigemptyset(&waited);
-    for (const int signal : kEndings) sigaddset(&waited, signal);
+    for (const int signal : kForwardedSignals) sigaddset(&waited, signal);
     sigaddset(&waited, SIGCHLD);
     waited_ = waited;
     sigset_t blocked = waited;
@@ -159,6 +164,14 @@ class JobRunner {
     siginfo_t info{};
     const int signal = sigtimedwait(&waited_, &info, &limit);
     if (signal <= 0 || signal == SIGCHLD) return;
+    if (!options_.own_groups) {
+      for (Running& job : running_) {
+        forward_signal(job.pid, info);
+        sigaddset(&job.forwarded, signal);
+      }
+      return;
+    }
+    if (is_ignored(signal)) return;
     // Does not wait the second time.
     const int sent = interrupted_ ? SIGKILL : SIGTERM;
     interrupted_ = true;
@@ -182,6 +195,8 @@ class JobRunner {
       if (waitpid(job.pid, &outcome.wait_status, WNOHANG) != job.pid) return false;
       outcome.elapsed_seconds = Seconds(Clock::now() - job.start).count();
       outcome.timed_out = job.timed_out;
+      outcome.was_told = WIFSIGNALED(outcome.wait_status) &&
+                         sigismember(&job.forwarded, WTERMSIG(outcome.wait_status)) == 1;
       ended.emplace_back(job, outcome);
       return true;
     });

@@ -24,6 +24,7 @@ struct JobOutcome {
   int wait_status = 0;  // as of waitpid(2)
   double elapsed_seconds = 0;
   bool timed_out = false;  // and was ended for that
+  bool was_told = false;   // the signal that ended it had also been sent to us
 };
 
 // Numbered items of work; each is a sequence of jobs.
@@ -44,8 +45,8 @@ class JobSource {
 
 struct JobOptions {
   size_t parallel = 1;
-  // Runs each job in a separate process group, which is ended as a whole. Otherwise signals of a
-  // terminal reach the jobs too.
+  // Runs each job in a separate process group, which is ended as a whole; signals to this process
+  // end the work. Otherwise jobs stay in our group, and get these signals as from run_child().
   bool own_groups = true;
 };
 
@@ -54,8 +55,9 @@ enum class JobsEnd { done, stopped, interrupted };
 
 // Does items 0, 1, 2 ... below `items`, `parallel` at a time, started in this order. A job that
 // takes too long gets SIGTERM, so that it can write its report, and five seconds later SIGKILL.
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT to this process end the jobs that are running, whose outcome
-// is lost. Meanwhile, SIGPIPE does not end this process. The calling process must have one thread.
+// With own groups, kForwardedSignals to this process, unless it ignores them, end the jobs that are
+// running, whose outcome is lost. Meanwhile, SIGPIPE does not end this process. The calling process
+// must have one thread.
 // Errors: next()'s; io, if a job could not be started, with `start_failure` set to the errno.
 Result<JobsEnd> run_jobs(JobSource& source, size_t items, const JobOptions& options,
                          int& start_failure);

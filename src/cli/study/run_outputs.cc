@@ -13,13 +13,14 @@
 #include <filesystem>
 #include <vector>
 
+#include "bytes/spool.h"
+
 namespace telltale::cli {
 
 namespace fs = std::filesystem;
 
 Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make() {
-  std::error_code failure;
-  std::string name = (fs::temp_directory_path(failure) / "telltale-XXXXXX").string();
+  std::string name = temporary_folder() + "/telltale-XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) return io_error(name, "cannot be made", errno);
   return std::make_unique<TemporaryFolder>(std::move(name));
 }

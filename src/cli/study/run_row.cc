@@ -87,10 +87,8 @@ Result<std::vector<std::string>> find_programs(const std::vector<std::string>& c
       programs.insert(programs.begin(), std::move(found));
     return programs;
   }
-  if (found.empty()) {
-    const bool is_there = ::access(command.front().c_str(), F_OK) == 0;
-    return io_error(command.front(), "cannot be run", is_there ? EACCES : ENOENT);
-  }
+  if (found.empty())
+    return io_error(command.front(), "cannot be run", why_not_in_path(command.front()));
   return std::vector<std::string>{std::move(found)};
 }
 

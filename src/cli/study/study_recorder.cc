@@ -30,6 +30,7 @@
 #include "cli/study/watched_programs.h"
 #include "cli/verbs/verbs.h"
 #include "collect/client/sampling_wish_text.h"
+#include "collect/client/spooled_report.h"
 #include "import/sampler/report_stack.h"
 #include "import/sampler/sampler_backtrace.h"
 #include "import/study_stacks.h"
@@ -97,7 +98,7 @@ class StudyRecorder : public JobSource {
       case Step::reference:
         note_program(item, *before);
         state.step = Step::label;
-        if (!reference_program_.empty() && !is_labelled(state.run)) return make_reference(item);
+        if (!reference_program_.empty() && !is_labelled(state)) return make_reference(item);
         return after_reference(item, nullptr);
       case Step::label:
         return after_reference(item, before);
@@ -113,20 +114,22 @@ class StudyRecorder : public JobSource {
            (!reader_is_gone(STDOUT_FILENO) && !reader_is_gone(STDERR_FILENO));
   }
 
-  [[nodiscard]] const JobOutcome& last_outcome() const { return last_outcome_; }
+  // Of the program; none: it has not run.
+  [[nodiscard]] const std::optional<JobOutcome>& last_outcome() const { return last_outcome_; }
   [[nodiscard]] const RunProgress& progress() const { return progress_; }
 
  private:
   enum class Step : uint8_t { program, reference, label, store };
   struct State {
     Step step = Step::program;
-    uint64_t change = 0;  // changes_ when the program was started
+    uint64_t change = 0;    // changes_ when the program was started
+    bool was_told = false;  // to end, by a signal that we passed on
     StudyRun run;
   };
 
   // By a rule that --reference and --label do not replace.
-  static bool is_labelled(const StudyRun& run) {
-    return run.rule == kTimeoutRule || run.rule == kPipeRule;
+  static bool is_labelled(const State& state) {
+    return state.run.rule == kTimeoutRule || state.run.rule == kPipeRule || state.was_told;
   }
 
   // Whether the program has an output of ours that nobody reads any more.
@@ -210,6 +213,9 @@ class StudyRecorder : public JobSource {
       run.rule = kPipeRule;
       run.label = RunLabel::skipped;
     }
+    states_[item].was_told = outcome.was_told && !outcome.timed_out;
+    const bool is_by_wish = !options_.collect_url.empty() && collect::is_ending_by_wish(run.signal);
+    if (run.rule == "signal" && (outcome.was_told || is_by_wish)) run.label = RunLabel::skipped;
     if (keeps_output_) pass_through(outputs_.file(item, "output"), STDOUT_FILENO);
     if (options_.parallel > 1) pass_through(outputs_.file(item, "errors"), STDERR_FILENO);
   }
@@ -233,7 +239,7 @@ class StudyRecorder : public JobSource {
   // `outcome` of the reference program; null: none.
   Result<void> compare(size_t item, const JobOutcome* outcome) {
     StudyRun& run = states_[item].run;
-    if (options_.reference.empty() || is_labelled(run)) return {};
+    if (options_.reference.empty() || is_labelled(states_[item])) return {};
     std::string expected = outputs_.file(item, "reference");
     if (outcome == nullptr) {
       expected = with_number(options_.reference, run.number);
@@ -254,7 +260,7 @@ class StudyRecorder : public JobSource {
   Result<std::optional<Job>> after_reference(size_t item, const JobOutcome* outcome) {
     State& state = states_[item];
     if (auto compared = compare(item, outcome); !compared) return std::unexpected(compared.error());
-    if (options_.label_command.empty() || is_labelled(state.run)) return store(item);
+    if (options_.label_command.empty() || is_labelled(state)) return store(item);
     state.step = Step::store;
     Job job;
     job.words = {"sh", "-c", options_.label_command};
@@ -327,7 +333,7 @@ class StudyRecorder : public JobSource {
   std::string reference_program_;  // empty: there is none
   bool keeps_output_ = false;
   std::map<size_t, State> states_;  // of items that were begun and are not stored
-  JobOutcome last_outcome_;
+  std::optional<JobOutcome> last_outcome_;
   RunProgress progress_;
 };
 
@@ -345,16 +351,38 @@ int run_uncollected(const StudyOptions& options) {
   return pass_on(*outcome);
 }
 
+bool is_only_collected(const StudyOptions& options) {
+  return !options.collect_url.empty() && options.folder.empty();
+}
+
+// Before the run. A program that is only collected runs without a report.
+int report_obstacle(const StudyOptions& options, const Error& error) {
+  if (!is_only_collected(options) || error.cause == Error::Cause::usage) return report_error(error);
+  if (!options.quiet) print_not_reported(error);
+  return run_uncollected(options);
+}
+
+void report_end(const StudyOptions& options, const RunProgress& progress, JobsEnd end) {
+  if (end == JobsEnd::stopped) {
+    print_message(
+        "telltale: stopped before all {} runs were done, because nobody reads {} any "
+        "more; let programs print elsewhere, such as >/dev/null\n",
+        options.times, reader_is_gone(STDOUT_FILENO) ? "standard output" : "standard error");
+  }
+  if (!options.quiet && !options.folder.empty()) {
+    print_message("telltale: {}: {} run{}: {}\n", visible(options.folder), progress.done(),
+                  progress.done() == 1 ? "" : "s", progress.summary());
+  }
+}
+
 }  // namespace
 
 int record_study(StudyOptions options) {
   const Result<double> timeout =
       options.timeout.empty() ? Result<double>(0.0) : parse_timeout(options.timeout);
   if (!timeout) return report_error(timeout.error());
-  const Result<uint64_t> seed = seed_or_random(options.seed);
-  if (!seed) return report_error(seed.error());
   Result<std::vector<std::string>> programs = find_programs(options.command, options.programs);
-  if (!programs) return report_error(programs.error());
+  if (!programs) return report_failure(programs.error(), why_not_in_path(options.command.front()));
   std::optional<CollectedRuns> collected;
   if (!options.collect_url.empty()) {
     Result<std::optional<CollectedRuns>> begun = CollectedRuns::begin(options, programs->front());
@@ -362,27 +390,30 @@ int record_study(StudyOptions options) {
     collected = *std::move(begun);
     if (!collected && options.folder.empty()) return run_uncollected(options);
   }
+  const Result<uint64_t> seed = seed_or_random(options.seed);
+  if (!seed) return report_obstacle(options, seed.error());
   auto outputs = TemporaryFolder::make();
-  if (!outputs) return report_error(outputs.error());
+  if (!outputs) return report_obstacle(options, outputs.error());
   Result<StudyFolder> study =
       StudyFolder::open(options.folder.empty() ? (*outputs)->file(0, "study") : options.folder);
-  if (!study) return report_error(study.error());
+  if (!study) return report_obstacle(options, study.error());
   WatchedPrograms watched(*programs);
   Result<StudyBuild> build = find_build(options, *study, *programs);
-  if (!build) return report_error(build.error());
+  if (!build) return report_obstacle(options, build.error());
   if (collected && options.folder.empty() && !options.sparsity) {
     const sampler::SamplingWish wish = collected->wish(build->name);
     options.sparsity = wish.sparsity;
     if (std::getenv("SAMPLER_RATES") == nullptr) options.rates = collect::rates_text(wish);
     if (*options.sparsity == 0) return run_uncollected(options);
   }
+  if (build->is_traced) {
+    if (auto made = study->make_paths_folder(); !made)
+      return report_obstacle(options, made.error());
+  }
   Result<RepeatedInput> input = RepeatedInput();
   if (options.times > 1 || !options.reference.empty()) input = RepeatedInput::prepare();
   if (!input) return report_error(input.error());
   if (options.times > 1) leave_no_cores();
-  if (build->is_traced) {
-    if (auto made = study->make_paths_folder(); !made) return report_error(made.error());
-  }
 
   StudyRecorder recorder(options, *study, collected ? &*collected : nullptr, *std::move(build),
                          std::move(watched), **outputs, *input, *timeout, *seed);
@@ -392,23 +423,20 @@ int record_study(StudyOptions options) {
                {static_cast<size_t>(options.parallel), options.times > 1}, start_failure);
   recorder.progress().finish();
   if (collected) collected->send();
-  if (!end) return report_failure(end.error(), start_failure);
-  if (*end == JobsEnd::stopped) {
-    print_message(
-        "telltale: stopped before all {} runs were done, because nobody reads {} any "
-        "more; let programs print elsewhere, such as >/dev/null\n",
-        options.times, reader_is_gone(STDOUT_FILENO) ? "standard output" : "standard error");
+  if (!end) {
+    const bool is_about_report = is_only_collected(options) && options.times == 1 &&
+                                 start_failure == 0 && end.error().cause != Error::Cause::usage;
+    if (!is_about_report) return report_failure(end.error(), start_failure);
+    if (!recorder.last_outcome()) return report_obstacle(options, end.error());
+    if (!options.quiet) print_not_reported(end.error());
+  } else {
+    report_end(options, recorder.progress(), *end);
+    if (*end == JobsEnd::interrupted) return kInterrupted;
+    if (*end == JobsEnd::stopped) return kBrokenPipe;
+    if (options.times > 1) return kDone;
   }
-  if (!options.quiet && !options.folder.empty()) {
-    print_message("telltale: {}: {} run{}: {}\n", visible(options.folder),
-                  recorder.progress().done(), recorder.progress().done() == 1 ? "" : "s",
-                  recorder.progress().summary());
-  }
-  if (*end == JobsEnd::interrupted) return kInterrupted;
-  if (*end == JobsEnd::stopped) return kBrokenPipe;
-  if (options.times > 1) return kDone;
   ChildOutcome outcome;
-  outcome.wait_status = recorder.last_outcome().wait_status;
+  outcome.wait_status = recorder.last_outcome()->wait_status;
   outputs->reset();  // pass_on() may end this process
   return pass_on(outcome);
 }

@@ -57,12 +57,6 @@ void note_line(std::string_view line, StoredReport& report, bool& has_label) {
   }
 }
 
-bool ends_by_wish(std::string_view signal) {
-  constexpr std::array<std::string_view, 6> kWishes = {"SIGINT",  "SIGTERM", "SIGHUP",
-                                                       "SIGQUIT", "SIGPIPE", "SIGXCPU"};
-  return std::ranges::find(kWishes, signal) != kWishes.end();
-}
-
 Result<void> check(const StoredReport& report, bool ended, const std::string& name) {
   const auto complain = [&](std::string what) {
     return std::unexpected(Error{Error::Cause::bad_field, name, {}, std::move(what), {}});
@@ -90,6 +84,12 @@ std::string without_folders(std::string_view line) {
 }
 
 }  // namespace
+
+bool is_ending_by_wish(std::string_view signal) {
+  constexpr std::array<std::string_view, 6> kWishes = {"SIGINT",  "SIGTERM", "SIGHUP",
+                                                       "SIGQUIT", "SIGPIPE", "SIGXCPU"};
+  return std::ranges::find(kWishes, signal) != kWishes.end();
+}
 
 std::string to_spooled(const StoredReport& report) {
   std::string run = fmt::format("application {}\nbuild {}\n", report.application, report.build);
@@ -139,7 +139,7 @@ Result<StoredReport> read_spooled(Bytes file, const std::string& name) {
   if (!has_label) {
     const bool failed = !report.signal.empty() || report.status.value_or(0) != 0;
     report.label = failed ? RunLabel::failed : RunLabel::passed;
-    if (ends_by_wish(report.signal)) report.label = RunLabel::skipped;
+    if (is_ending_by_wish(report.signal)) report.label = RunLabel::skipped;
   }
   return report;
 }

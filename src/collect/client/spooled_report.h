@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "base/error.h"
 #include "bytes/cursor.h"
@@ -15,10 +16,13 @@ namespace telltale::collect {
 // have no line feeds.
 std::string to_spooled(const StoredReport& report);
 
+// Whether users and machines end programs by this signal: SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+// SIGPIPE, SIGXCPU. Such a run is skipped, because the program need not be at fault.
+bool is_ending_by_wish(std::string_view signal);
+
 // Errors: bad_field, if the file does not say what was run or how that ended, or says what
 // docs/formats/collect.md does not allow. `body` is the report without these two parts. If the file
-// has no label, a signal by which users and machines end programs (SIGINT, SIGTERM, SIGHUP,
-// SIGQUIT, SIGPIPE, SIGXCPU) makes it skipped.
+// has no label, is_ending_by_wish() makes it skipped.
 Result<StoredReport> read_spooled(Bytes file, const std::string& name);
 
 // The report without what could name its user: samples and timestamps, and backtraces with the last
