@@ -53,7 +53,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, Replace replace, Ki
         ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd >= 0) {
       if (exists) static_cast<void>(::fchmod(fd, status.st_mode & 07777));
-      OutputFile file(path, temporary, fd);
+      OutputFile file(path, TemporaryPath(temporary), fd);
       file.begun_ = !exists || replace == Replace::anything;
       file.replace_ = replace;
       file.kind_ = kind;
@@ -66,7 +66,7 @@ Result<OutputFile> OutputFile::open(const std::string& path, Replace replace, Ki
 
 OutputFile::OutputFile(OutputFile&& other) noexcept
     : path_(std::move(other.path_)),
-      temporary_(std::exchange(other.temporary_, {})),
+      temporary_(std::move(other.temporary_)),
       fd_(std::exchange(other.fd_, -1)),
       begun_(other.begun_),
       replace_(other.replace_),
@@ -77,7 +77,6 @@ OutputFile::OutputFile(OutputFile&& other) noexcept
 
 OutputFile::~OutputFile() {
   if (fd_ >= 0 && fd_ != STDOUT_FILENO) ::close(fd_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 Result<void> OutputFile::fail(std::string_view what, int error_number) {
@@ -147,9 +146,9 @@ Result<void> OutputFile::finish() {
   }
   if (::close(std::exchange(fd_, -1)) != 0) return fail("cannot write", errno);
   if (temporary_.empty()) return {};
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0)
+  if (::rename(temporary_.path().c_str(), path_.c_str()) != 0)
     return fail("cannot put the finished file in place", errno);
-  temporary_.clear();
+  temporary_.release();
   return {};
 }
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "bytes/temporary_path.h"
 #include "output/file_kind.h"
 
 namespace telltale {
@@ -44,7 +45,7 @@ class OutputFile {
   [[nodiscard]] uint64_t bytes_written() const { return written_; }
 
  private:
-  OutputFile(std::string path, std::string temporary, int fd)
+  OutputFile(std::string path, TemporaryPath temporary, int fd)
       : path_(std::move(path)), temporary_(std::move(temporary)), fd_(fd) {}
   Result<void> begin(std::string_view head);
   Result<void> write_through(std::string_view bytes);
@@ -52,7 +53,7 @@ class OutputFile {
   Result<void> fail(std::string_view what, int error_number);
 
   std::string path_;
-  std::string temporary_;  // empty: written in place
+  TemporaryPath temporary_;  // empty: written in place
   int fd_ = -1;
   bool begun_ = true;  // what is there may be replaced
   Replace replace_ = Replace::anything;

@@ -12,7 +12,7 @@ VERBS = ["tour", "script:test_help", "script:test_report", "script:test_diff", "
          "script:test_mono_files", "script:test_views", "script:test_stacktrack", "script:test_sampler_tools",
          "script:test_sampler_answers", "script:test_live", "script:test_mono_answers", "script:test_mono_reports",
          "script:test_mono_windows", "script:test_run", "script:test_sites", "script:test_exports", "unit:cli",
-         "script:test_run_ends", "script:test_run_refusals", "script:test_progress", "script:test_output_files",
+         "script:test_run_ends", "script:test_interrupted", "script:test_run_refusals", "script:test_progress", "script:test_output_files",
          "script:test_strict"]
 QUESTIONS = ["script:test_questions", "script:test_diff_order", "script:test_waiting", "script:test_net_times"]
 RELATED = {

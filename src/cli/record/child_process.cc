@@ -43,25 +43,33 @@ int spawn(const ChildCommand& command, const sigset_t& mask, pid_t& pid) {
   posix_spawnattr_init(&attributes);
   posix_spawnattr_setsigmask(&attributes, &mask);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-  const int failure = posix_spawnp(&pid, words.front().c_str(), nullptr, &attributes,
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  if (command.output >= 0)
+    posix_spawn_file_actions_adddup2(&actions, command.output, STDOUT_FILENO);
+  const int failure = posix_spawnp(&pid, words.front().c_str(), &actions, &attributes,
                                    pointers(words).data(), pointers(environment).data());
+  posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   return failure;
 }
 
 // Waits for the child to end; forwards signals until then.
-void wait_for(pid_t pid, const ChildCommand& command, const sigset_t& waited, int& status,
+void wait_for(pid_t pid, const ChildCommand& command, const sigset_t& waited, ChildOutcome& outcome,
               rusage& usage) {
   constexpr uint64_t kMsPerSecond = 1000;
   const timespec interval{
       static_cast<time_t>(command.interval_ms / kMsPerSecond),
       static_cast<long>(command.interval_ms % kMsPerSecond * (1'000'000'000 / kMsPerSecond))};
-  while (wait4(pid, &status, WNOHANG, &usage) != pid) {
+  while (wait4(pid, &outcome.wait_status, WNOHANG, &usage) != pid) {
     siginfo_t info{};
     const int signal = command.interval_ms == 0 ? sigwaitinfo(&waited, &info)
                                                 : sigtimedwait(&waited, &info, &interval);
     if (signal < 0 && errno == EAGAIN) command.while_running();
-    if (signal > 0 && signal != SIGCHLD) forward_signal(pid, info);
+    if (signal <= 0 || signal == SIGCHLD) continue;
+    forward_signal(pid, info);
+    if (signal == SIGTERM || signal == SIGHUP || signal == SIGINT || signal == SIGQUIT)
+      outcome.told_to_end = signal;
   }
 }
 
@@ -117,7 +125,7 @@ Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure) 
   start_failure = spawn(command, before, pid);
   if (start_failure == 0) {
     rusage usage{};
-    wait_for(pid, command, waited, outcome.wait_status, usage);
+    wait_for(pid, command, waited, outcome, usage);
     outcome.pid = pid;
     outcome.elapsed_seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -134,7 +142,10 @@ Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure) 
 
 int pass_on(const ChildOutcome& outcome) {
   if (WIFEXITED(outcome.wait_status)) return WEXITSTATUS(outcome.wait_status);
-  const int signal = WTERMSIG(outcome.wait_status);
+  return end_by_signal(WTERMSIG(outcome.wait_status));
+}
+
+int end_by_signal(int signal) {
   const rlimit no_core{0, 0};
   setrlimit(RLIMIT_CORE, &no_core);
   struct sigaction fatal{};

@@ -20,12 +20,15 @@ struct ChildCommand {
   // Called every `interval_ms` while the child runs; 0: never.
   std::function<void()> while_running = {};
   uint64_t interval_ms = 0;
+  int output = -1;  // becomes standard output; -1: ours
 };
 
 // How a child ended and its resource usage, including its waited-for children.
 struct ChildOutcome {
   int pid = 0;
   int wait_status = 0;  // as of waitpid(2)
+  // The last of SIGTERM, SIGHUP, SIGINT, SIGQUIT that we got while it ran; 0: none.
+  int told_to_end = 0;
   double elapsed_seconds = 0;
   double cpu_seconds = 0;         // user and system
   uint64_t end_monotonic_ns = 0;  // CLOCK_MONOTONIC
@@ -50,6 +53,10 @@ Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure);
 // The exit status that reports how the child ended. If a signal killed it, kills this process by
 // the same signal, without a second core dump, and does not return.
 int pass_on(const ChildOutcome& outcome);
+
+// Ends this process by a signal, without a core dump. If the signal does not end it, returns the
+// exit status that stands for it.
+int end_by_signal(int signal);
 
 // The environment of this process with these variables added or replaced, as "NAME=VALUE".
 std::vector<std::string> merged_environment(

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "bytes/temporary_path.h"
 #include "cli/record/child_process.h"
 #include "cli/record/left_files.h"
 #include "cli/record/recorder_settings.h"
@@ -220,8 +221,8 @@ Result<void> check_folder(const std::string& folder) {
   std::string name = folder + "/.telltale-XXXXXX";
   const int file = ::mkstemp(name.data());
   if (file < 0) return io_error(folder, "cannot record into this folder", errno);
+  const TemporaryPath removed(std::move(name));
   ::close(file);
-  ::unlink(name.c_str());
   return {};
 }
 

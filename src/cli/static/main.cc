@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "bytes/temporary_path.h"
 #include "cli/command_line.h"
 #include "cli/network/network_command_line.h"
 
@@ -15,4 +16,7 @@ int run_here(std::span<char* const> words) {
 
 }  // namespace
 
-int main(int argc, char** argv) { return telltale::cli::run_command_line(argc, argv, run_here); }
+int main(int argc, char** argv) {
+  telltale::remove_temporary_paths_on_signals();
+  return telltale::cli::run_command_line(argc, argv, run_here);
+}

@@ -37,6 +37,11 @@ class InputJobs : public JobSource {
  public:
   InputJobs(const InputProgram& program, std::span<const InputRun> runs, const InputRunDone& done)
       : program_(program), runs_(runs), done_(done) {}
+  InputJobs(const InputJobs&) = delete;
+  InputJobs& operator=(const InputJobs&) = delete;
+  ~InputJobs() override {
+    for (const auto& [item, row] : rows_) remove_output(item);  // of runs that were interrupted
+  }
 
   Result<std::optional<Job>> next(size_t item, const JobOutcome* before) override {
     if (before == nullptr) return make_program(item);
@@ -92,6 +97,11 @@ class InputJobs : public JobSource {
     return program_.label_command.empty() ? "/dev/null" : runs_[item].report + ".output";
   }
 
+  void remove_output(size_t item) const {
+    std::error_code failure;
+    if (!program_.label_command.empty()) fs::remove(output_of(item), failure);
+  }
+
   Result<std::optional<Job>> make_label(size_t item) {
     Job job;
     job.words = {"sh", "-c", program_.label_command};
@@ -102,8 +112,7 @@ class InputJobs : public JobSource {
   }
 
   Result<std::optional<Job>> finish(size_t item) {
-    std::error_code failure;
-    if (!program_.label_command.empty()) fs::remove(output_of(item), failure);
+    remove_output(item);
     const StudyRun row = std::move(rows_.at(item));
     rows_.erase(item);
     if (auto kept = keep_paths(row, runs_[item].paths); !kept) return std::unexpected(kept.error());

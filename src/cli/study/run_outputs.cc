@@ -13,25 +13,18 @@
 #include <filesystem>
 #include <vector>
 
-#include "bytes/spool.h"
-
 namespace telltale::cli {
 
 namespace fs = std::filesystem;
 
 Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make() {
-  std::string name = temporary_folder() + "/telltale-XXXXXX";
-  if (::mkdtemp(name.data()) == nullptr) return io_error(name, "cannot be made", errno);
-  return std::make_unique<TemporaryFolder>(std::move(name));
-}
-
-TemporaryFolder::~TemporaryFolder() {
-  std::error_code failure;
-  fs::remove_all(path_, failure);
+  Result<TemporaryPath> folder = TemporaryPath::make_folder("telltale-");
+  if (!folder) return std::unexpected(folder.error());
+  return std::make_unique<TemporaryFolder>(*std::move(folder));
 }
 
 std::string TemporaryFolder::file(size_t item, std::string_view name) const {
-  return (fs::path(path_) / fmt::format("{}.{}", item, name)).string();
+  return (fs::path(folder_.path()) / fmt::format("{}.{}", item, name)).string();
 }
 
 Result<bool> files_equal(const std::string& a, const std::string& b) {

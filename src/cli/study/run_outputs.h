@@ -7,23 +7,21 @@
 #include <utility>
 
 #include "base/error.h"
+#include "bytes/temporary_path.h"
 
 namespace telltale::cli {
 
-// A folder below $TMPDIR for the outputs of runs; it is removed with this.
+// A temporary folder for the outputs of runs.
 class TemporaryFolder {
  public:
   // Errors: io.
   static Result<std::unique_ptr<TemporaryFolder>> make();
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder();
+  explicit TemporaryFolder(TemporaryPath folder) : folder_(std::move(folder)) {}
 
   [[nodiscard]] std::string file(size_t item, std::string_view name) const;
 
  private:
-  std::string path_;
+  TemporaryPath folder_;
 };
 
 // Whether two files have the same bytes. Errors: io, if one cannot be opened.

@@ -3,16 +3,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <system_error>
 #include <vector>
 
+#include "bytes/temporary_path.h"
 #include "cli/command_line.h"
 #include "cli/options/message.h"
+#include "cli/record/child_process.h"
 #include "cli/verbs/diff_runs.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
@@ -29,33 +29,25 @@ struct BenchOptions {
   DiffRunsOptions diff;
 };
 
-// The folder of the recordings; removed with everything in it unless it is to be kept.
+// The folder of the recordings; a temporary one unless it is to be kept.
 class RunFolder {
  public:
   static Result<RunFolder> make(const std::string& keep) {
-    std::error_code failure;
-    if (!keep.empty()) {
-      std::filesystem::create_directories(keep, failure);
-      if (failure) return io_error(keep, "cannot make", failure.value());
-      return RunFolder(keep, false);
+    if (keep.empty()) {
+      Result<TemporaryPath> temporary = TemporaryPath::make_folder("telltale-bench-");
+      if (!temporary) return std::unexpected(temporary.error());
+      return RunFolder({}, *std::move(temporary));
     }
-    std::string pattern = (std::filesystem::temp_directory_path(failure) / "telltale-bench-XXXXXX");
-    if (::mkdtemp(pattern.data()) == nullptr) return io_error(pattern, "cannot make", errno);
-    return RunFolder(pattern, true);
+    std::error_code failure;
+    std::filesystem::create_directories(keep, failure);
+    if (failure) return io_error(keep, "cannot make", failure.value());
+    return RunFolder(keep, {});
   }
-  RunFolder(RunFolder&& other) noexcept
-      : path_(std::move(other.path_)), temporary_(std::exchange(other.temporary_, false)) {}
-  RunFolder(const RunFolder&) = delete;
-  RunFolder& operator=(const RunFolder&) = delete;
-  RunFolder& operator=(RunFolder&&) = delete;
-  ~RunFolder() {
-    std::error_code ignored;
-    if (temporary_) std::filesystem::remove_all(path_, ignored);
-  }
+  void remove_temporary() { temporary_.remove(); }
   // The folder of one run's recordings: a run records every process that it starts. Errors: usage,
   // if there is something in it; io.
   [[nodiscard]] Result<std::string> add_run(char side, int run) const {
-    std::string folder = fmt::format("{}/{}{}", path_, side, run);
+    std::string folder = fmt::format("{}/{}{}", path(), side, run);
     std::error_code failure;
     std::filesystem::create_directory(folder, failure);
     if (failure) return io_error(folder, "cannot make", failure.value());
@@ -65,35 +57,32 @@ class RunFolder {
   }
 
  private:
-  RunFolder(std::string path, bool temporary) : path_(std::move(path)), temporary_(temporary) {}
-  std::string path_;
-  bool temporary_;
+  RunFolder(std::string kept, TemporaryPath temporary)
+      : kept_(std::move(kept)), temporary_(std::move(temporary)) {}
+  [[nodiscard]] const std::string& path() const {
+    return temporary_.empty() ? kept_ : temporary_.path();
+  }
+  std::string kept_;         // empty: there is a temporary one
+  TemporaryPath temporary_;  // empty: there is one that is kept
 };
 
-// `telltale run` in a separate process, which records into `folder`. Errors: if it cannot be
-// started, or the program fails.
-Result<void> record(const BenchOptions& options, const std::vector<std::string>& command,
-                    const std::string& folder) {
-  std::vector<std::string> words = {"telltale", "run", "--quiet", "-o", folder + "/run.xray"};
-  words.insert(words.end(), options.recorder.begin(), options.recorder.end());
-  words.emplace_back("--");
-  words.insert(words.end(), command.begin(), command.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  const pid_t child = ::fork();
-  if (child < 0) return io_error("telltale run", "cannot start", errno);
-  if (child == 0) {
-    ::dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output has the answer
-    ::execv("/proc/self/exe", arguments.data());
-    ::_exit(127);  // NOLINT(readability-magic-numbers): the shell's "not found"
-  }
-  int status = 0;
-  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
+// `telltale run` in a separate process, which records into `folder`. Returns 0, or the signal by
+// which the user ends the benchmark. Errors: if it cannot be started, or the program fails.
+Result<int> record(const BenchOptions& options, const std::vector<std::string>& command,
+                   const std::string& folder) {
+  ChildCommand child{{"/proc/self/exe", "run", "--quiet", "-o", folder + "/run.xray"}, {}};
+  child.words.insert(child.words.end(), options.recorder.begin(), options.recorder.end());
+  child.words.emplace_back("--");
+  child.words.insert(child.words.end(), command.begin(), command.end());
+  child.output = STDERR_FILENO;  // standard output has the answer
+  int start_failure = 0;
+  const Result<ChildOutcome> outcome = run_child(child, start_failure);
+  if (!outcome) return io_error("telltale run", "cannot start", start_failure);
+  if (outcome->told_to_end != 0) return outcome->told_to_end;
+  const int status = outcome->wait_status;
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
     std::error_code failure;
-    if (!std::filesystem::is_empty(folder, failure)) return {};
+    if (!std::filesystem::is_empty(folder, failure)) return 0;
     return usage_error(fmt::format("nothing was recorded of {0}; `telltale run -- {0}` says why",
                                    fmt::join(command, " ")));
   }
@@ -112,7 +101,7 @@ int run(BenchOptions& options) {
     return report_error(
         usage_error("bench needs two commands: telltale bench ./old ARGS -- ./new ARGS").error());
   }
-  const Result<RunFolder> folder = RunFolder::make(options.keep);
+  Result<RunFolder> folder = RunFolder::make(options.keep);
   if (!folder) return report_error(folder.error());
   // In turns, so that what slows the machine down for a while slows both.
   for (int i = 1; i <= options.runs; ++i) {
@@ -121,8 +110,12 @@ int run(BenchOptions& options) {
       const Result<std::string> of_run = folder->add_run(side, i);
       if (!of_run) return report_error(of_run.error());
       runs->push_back(*of_run);
-      if (const Result<void> done = record(options, *command, *of_run); !done)
-        return report_error(done.error());
+      const Result<int> ended_by = record(options, *command, *of_run);
+      if (!ended_by) return report_error(ended_by.error());
+      if (*ended_by != 0) {
+        folder->remove_temporary();
+        return end_by_signal(*ended_by);
+      }
     }
   }
   const int status = diff_runs(options.reading, options.diff);
