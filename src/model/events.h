@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 #include "base/problem.h"
 #include "model/clock.h"
@@ -19,11 +20,16 @@ namespace telltale {
 enum class FunctionId : uint32_t {};
 constexpr uint32_t to_number(FunctionId id) { return static_cast<uint32_t>(id); }
 
-// A thread of a process. pid 0: not recorded.
+// A thread of a process. pid 0: not recorded. Several processes of a recording may have one pid: in
+// containers, after each other, or the programs that a process executes.
 struct ThreadKey {
   int64_t pid = 0;
   int64_t tid = 0;
-  auto operator<=>(const ThreadKey&) const = default;
+  uint32_t process = 0;  // 1, 2, ... of several with this pid; 0: the only one
+  bool operator==(const ThreadKey&) const = default;
+  auto operator<=>(const ThreadKey& other) const {
+    return std::tie(pid, process, tid) <=> std::tie(other.pid, other.process, other.tid);
+  }
 };
 
 enum class LeaveKind : uint8_t {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <tuple>
 #include <utility>
@@ -35,16 +36,16 @@ uint32_t to_line(uint64_t line) {
 
 }  // namespace
 
-void StacktrackCheckpoints::name_file(int64_t pid, uint64_t file_number, Place place,
+void StacktrackCheckpoints::name_file(uint32_t part_number, uint64_t file_number, Place place,
                                       std::string name) {
-  std::map<Place, std::string>& names = processes_[pid].files[file_number];
+  std::map<Place, std::string>& names = part(part_number).files[file_number];
   if (!names.empty() && names.rbegin()->second == name && names.rbegin()->first.file == place.file)
     return;
   names.emplace(place, std::move(name));
 }
 
-void StacktrackCheckpoints::define(int64_t pid, uint64_t scope, Definition definition) {
-  std::vector<Definition>& known = processes_[pid].scopes[scope].definitions;
+void StacktrackCheckpoints::define(uint32_t part_number, uint64_t scope, Definition definition) {
+  std::vector<Definition>& known = part(part_number).scopes[scope].definitions;
   const auto content = [](const Definition& d) {
     return std::tie(d.place.file, d.style, d.line, d.file_number, d.name);
   };
@@ -52,15 +53,29 @@ void StacktrackCheckpoints::define(int64_t pid, uint64_t scope, Definition defin
   known.push_back(std::move(definition));
 }
 
-void StacktrackCheckpoints::hit(int64_t pid, uint64_t scope, bool exit, bool with_text) {
-  Scope& known = processes_[pid].scopes[scope];
+void StacktrackCheckpoints::hit(uint32_t part_number, uint64_t scope, bool exit, bool with_text) {
+  Scope& known = part(part_number).scopes[scope];
   known.exits = known.exits || exit;
   known.has_text = known.has_text || with_text;
 }
 
-const StacktrackCheckpoints::Process* StacktrackCheckpoints::process(int64_t pid) const {
-  const auto found = processes_.find(pid);
-  return found == processes_.end() ? nullptr : &found->second;
+StacktrackCheckpoints::Process& StacktrackCheckpoints::part(uint32_t number) {
+  if (number >= processes_.size()) processes_.resize(number + size_t{1});
+  return processes_[number];
+}
+
+void StacktrackCheckpoints::join(std::span<const uint32_t> processes) {
+  std::vector<Process> parts = std::exchange(processes_, {});
+  for (size_t i = 0; i < parts.size(); ++i) {
+    Process& process = part(processes[i]);
+    for (auto& [index, scope] : parts[i].scopes) {
+      Scope& known = process.scopes[index];
+      known.exits = known.exits || scope.exits;
+      known.has_text = known.has_text || scope.has_text;
+      std::ranges::move(scope.definitions, std::back_inserter(known.definitions));
+    }
+    for (auto& [number, names] : parts[i].files) process.files[number].merge(names);
+  }
 }
 
 std::string StacktrackCheckpoints::file_name(const Process& process,
@@ -90,61 +105,63 @@ uint32_t StacktrackCheckpoints::intern(std::string name, std::string file, uint3
   return found->second;
 }
 
-void StacktrackCheckpoints::finish() {
-  for (auto& [pid, process] : processes_) {
-    // In order of scope index, so that ids do not depend on hash order.
-    std::vector<std::pair<uint64_t, Scope*>> ordered;
-    ordered.reserve(process.scopes.size());
-    for (auto& [index, scope] : process.scopes) ordered.emplace_back(index, &scope);
-    std::ranges::sort(ordered);
-    for (auto& [index, scope] : ordered) {
-      const CheckpointKind shown = scope->exits      ? CheckpointKind::scope
-                                   : scope->has_text ? CheckpointKind::variable
-                                                     : CheckpointKind::step;
-      // The order in which texts end differs from that of their records.
-      sort_rows(scope->definitions, {}, &Definition::place);
-      for (Definition& definition : scope->definitions) {
-        CheckpointKind kind = shown;
-        switch (static_cast<stacktrack::Style>(definition.style)) {
-          case stacktrack::Style::function:
-          case stacktrack::Style::block:
-            kind = CheckpointKind::scope;
-            break;
-          case stacktrack::Style::step:
-            kind = CheckpointKind::step;
-            break;
-          case stacktrack::Style::value:
-            kind = CheckpointKind::variable;
-            break;
-        }
-        const std::string file = file_name(process, definition);
-        std::string name = definition.name;
-        if (name.empty()) {
-          name = file.empty()
-                     ? fmt::format("#{}", index)
-                     : fmt::format("{}:{}", std::filesystem::path(file).filename().string(),
-                                   definition.line);
-        }
-        definition.checkpoint = intern(std::move(name), file, to_line(definition.line), kind);
-      }
-      if (scope->definitions.empty()) {
-        scope->only = intern(fmt::format("#{}", index), {}, 0, shown);
-      } else if (std::ranges::all_of(scope->definitions, [&](const Definition& definition) {
-                   return definition.checkpoint == scope->definitions.front().checkpoint;
-                 })) {
-        scope->only = scope->definitions.front().checkpoint;
-        scope->definitions.clear();
-      }
-    }
-  }
+void StacktrackCheckpoints::finish(std::span<const uint32_t> processes) {
+  join(processes);
+  for (Process& process : processes_) finish(process);
   by_content_.clear();
 }
 
-FunctionId StacktrackCheckpoints::find(int64_t pid, uint64_t scope, Place place) const {
-  const Process* known = process(pid);
-  if (known == nullptr) return FunctionId{~0U};
-  const auto found = known->scopes.find(scope);
-  if (found == known->scopes.end()) return FunctionId{~0U};
+void StacktrackCheckpoints::finish(Process& process) {
+  // In order of scope index, so that ids do not depend on hash order.
+  std::vector<std::pair<uint64_t, Scope*>> ordered;
+  ordered.reserve(process.scopes.size());
+  for (auto& [index, scope] : process.scopes) ordered.emplace_back(index, &scope);
+  std::ranges::sort(ordered);
+  for (auto& [index, scope] : ordered) {
+    const CheckpointKind shown = scope->exits      ? CheckpointKind::scope
+                                 : scope->has_text ? CheckpointKind::variable
+                                                   : CheckpointKind::step;
+    // The order in which texts end differs from that of their records.
+    sort_rows(scope->definitions, {}, &Definition::place);
+    for (Definition& definition : scope->definitions) {
+      CheckpointKind kind = shown;
+      switch (static_cast<stacktrack::Style>(definition.style)) {
+        case stacktrack::Style::function:
+        case stacktrack::Style::block:
+          kind = CheckpointKind::scope;
+          break;
+        case stacktrack::Style::step:
+          kind = CheckpointKind::step;
+          break;
+        case stacktrack::Style::value:
+          kind = CheckpointKind::variable;
+          break;
+      }
+      const std::string file = file_name(process, definition);
+      std::string name = definition.name;
+      if (name.empty()) {
+        name = file.empty() ? fmt::format("#{}", index)
+                            : fmt::format("{}:{}", std::filesystem::path(file).filename().string(),
+                                          definition.line);
+      }
+      definition.checkpoint = intern(std::move(name), file, to_line(definition.line), kind);
+    }
+    if (scope->definitions.empty()) {
+      scope->only = intern(fmt::format("#{}", index), {}, 0, shown);
+    } else if (std::ranges::all_of(scope->definitions, [&](const Definition& definition) {
+                 return definition.checkpoint == scope->definitions.front().checkpoint;
+               })) {
+      scope->only = scope->definitions.front().checkpoint;
+      scope->definitions.clear();
+    }
+  }
+}
+
+FunctionId StacktrackCheckpoints::find(uint32_t process, uint64_t scope, Place place) const {
+  if (process >= processes_.size()) return FunctionId{~0U};
+  const Process& known = processes_[process];
+  const auto found = known.scopes.find(scope);
+  if (found == known.scopes.end()) return FunctionId{~0U};
   const Scope& entry = found->second;
   if (entry.definitions.empty()) return FunctionId{entry.only};
   return FunctionId{choose(entry.definitions.begin(), entry.definitions.end(), place,

@@ -6,10 +6,12 @@
 #include <array>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 
 #include "base/counted.h"
 #include "formats/stacktrack/wire.h"
+#include "model/thread_text.h"
 
 namespace telltale {
 
@@ -88,8 +90,9 @@ void StacktrackRecording::Indexer::add_file(uint32_t index) {
   ring_ = {};
   exits_ = {};
   has_holes_ = false;
+  parts_of_file_.clear();
+  part_ = nullptr;
   thread_ = nullptr;
-  process_ = nullptr;
   const auto tell_whole = [this](const Record& head, std::string_view text, Ending ending,
                                  bool adjoining) { whole(head, text, ending, adjoining); };
   stacktrack::walk_stream(file.input.bytes(), file.format, *this);
@@ -138,49 +141,60 @@ void StacktrackRecording::Indexer::mark_exit(const Record& record) {
 }
 
 void StacktrackRecording::Indexer::hit(const Record& record, bool exit) {
-  const ThreadKey thread{static_cast<int64_t>(record.pid()),
-                         static_cast<int64_t>(record.number(RecordKind::hit, Role::thread_id))};
+  Part& part = part_of(record);
+  const auto tid = static_cast<int64_t>(record.number(RecordKind::hit, Role::thread_id));
+  if (thread_ == nullptr || tid_ != tid) {
+    thread_ = &part.threads[tid];
+    tid_ = tid;
+  }
   const uint64_t scope = record.number(RecordKind::hit, Role::scope_index);
   if (exit && !record.is_exit()) mark_exit(record);
-  recording_.checkpoints_->hit(thread.pid, scope, exit, record.has_info());
-  note_time(record, thread.pid);
-  extend_run(record, thread);
+  recording_.checkpoints_->hit(part.number, scope, exit, record.has_info());
+  note_time(record);
+  extend_run(record);
 }
 
-void StacktrackRecording::Indexer::note_time(const Record& record, int64_t pid) {
-  if (process_ == nullptr || process_pid_ != pid) {
-    process_ = &recording_.processes_[pid];
-    process_pid_ = pid;
+StacktrackRecording::Indexer::Part& StacktrackRecording::Indexer::part_of(const Record& record) {
+  const auto pid = static_cast<int64_t>(record.pid());
+  if (part_ != nullptr && part_->facts.pid == pid) return *part_;
+  Part*& part = parts_of_file_[pid];
+  if (part == nullptr) {
+    part = &parts_.emplace_back();
+    part->number = static_cast<uint32_t>(parts_.size() - 1);
+    part->facts.pid = pid;
+    part->facts.file = file_;
+    part->time.file = file_;
   }
+  part_ = part;
+  thread_ = nullptr;
+  return *part;
+}
+
+void StacktrackRecording::Indexer::note_time(const Record& record) {
   const stacktrack::FormatDescription& description = record.description();
   const stacktrack::RawTime time = record.time(RecordKind::hit, Role::when);
-  if (!process_->first_hit || is_less(time, *process_->first_hit, description))
-    process_->first_hit = time;
-  if (!process_->last_hit || is_less(*process_->last_hit, time, description))
-    process_->last_hit = time;
-  process_->file = file_;
+  if (!thread_->first_hit || is_less(time, *thread_->first_hit, description))
+    thread_->first_hit = time;
+  if (!thread_->last_hit || is_less(*thread_->last_hit, time, description))
+    thread_->last_hit = time;
 }
 
-void StacktrackRecording::Indexer::extend_run(const Record& record, const ThreadKey& thread) {
-  if (thread_ == nullptr || thread_key_ != thread) {
-    thread_ = &threads_[thread];
-    thread_key_ = thread;
-  }
+void StacktrackRecording::Indexer::extend_run(const Record& record) {
   const uint64_t sequence = record.sequence();
   const uint64_t entry = record.raw().size();
   const auto reading =
       stacktrack::to_ticks(record.time(RecordKind::hit, Role::when), record.description());
   if (reading && !record.held_time()) {
     // A signal handler's HIT may follow a later one; its sequence number is then lower, too.
-    const bool same_file = !thread_->runs.empty() && thread_->runs.back().file == file_;
-    if (same_file && *reading < thread_->last_reading && sequence >= thread_->last_sequence)
+    if (!thread_->runs.empty() && *reading < thread_->last_reading &&
+        sequence >= thread_->last_sequence)
       problem(Problem::Kind::oddity, record, "the clock goes backwards", 0);
     thread_->last_reading = *reading;
     thread_->last_sequence = sequence;
   }
   if (!thread_->runs.empty()) {
     Run& run = thread_->runs.back();
-    if (run.file == file_ && record.offset() - run.end <= kMaxBetween * entry &&
+    if (record.offset() - run.end <= kMaxBetween * entry &&
         record.offset() - run.begin < kRunBytes) {
       run.in_order = run.in_order && sequence >= run.high_sequence;
       if (sequence < run.low_sequence) {
@@ -210,7 +224,7 @@ void StacktrackRecording::Indexer::whole(const Record& head, std::string_view te
   }
   const auto kind = head.kind();
   if (!kind) return;
-  const auto pid = static_cast<int64_t>(head.pid());
+  const uint32_t part = part_of(head).number;
   const StacktrackCheckpoints::Place place{file_, head.offset()};
   switch (*kind) {
     case RecordKind::hit: {
@@ -219,7 +233,7 @@ void StacktrackRecording::Indexer::whole(const Record& head, std::string_view te
         recording_.files_[file_].texts.emplace(head.offset(), text);
       if (variable_losses_.empty()) return;
       const auto loss =
-          variable_losses_.find({pid, head.number(RecordKind::hit, Role::scope_index)});
+          variable_losses_.find({part, head.number(RecordKind::hit, Role::scope_index)});
       if (loss == variable_losses_.end()) return;
       loss->second.count = to_count(text);
       loss->second.offset = head.offset();
@@ -227,8 +241,9 @@ void StacktrackRecording::Indexer::whole(const Record& head, std::string_view te
       return;
     }
     case RecordKind::file_location:
-      recording_.checkpoints_->name_file(
-          pid, head.number(RecordKind::file_location, Role::file_number), place, std::string(text));
+      recording_.checkpoints_->name_file(part,
+                                         head.number(RecordKind::file_location, Role::file_number),
+                                         place, std::string(text));
       return;
     case RecordKind::file_property:
       if (!name_thread(head, text)) ++recording_.file_properties_;
@@ -236,9 +251,9 @@ void StacktrackRecording::Indexer::whole(const Record& head, std::string_view te
     case RecordKind::source_location: {
       const uint64_t scope = head.number(RecordKind::source_location, Role::scope_index);
       if (text.starts_with(kLossVariable))
-        variable_losses_[{pid, scope}].name = text.substr(kLossVariable.size());
+        variable_losses_[{part, scope}].name = text.substr(kLossVariable.size());
       recording_.checkpoints_->define(
-          pid, scope,
+          part, scope,
           {.place = place,
            .style = head.number(RecordKind::source_location, Role::style),
            .line = head.number(RecordKind::source_location, Role::line),
@@ -247,7 +262,7 @@ void StacktrackRecording::Indexer::whole(const Record& head, std::string_view te
       return;
     }
     case RecordKind::process_info:
-      if (!text.empty()) recording_.programs_[std::to_string(pid)] = std::string(text);
+      if (!text.empty()) part_of(head).facts.program = std::string(text);
       process_record(head);
       return;
     case RecordKind::lost:
@@ -272,43 +287,27 @@ bool StacktrackRecording::Indexer::name_thread(const Record& record, std::string
   int64_t tid = 0;
   const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), tid);
   if (error != std::errc() || end == number.data() + number.size() || *end != '=') return false;
-  const ThreadKey thread{static_cast<int64_t>(record.pid()), tid};
-  auto& [sequence, name] = thread_names_[thread];
-  // Files may be given in any order.
+  auto& [sequence, name] = part_of(record).thread_names[tid];
   if (record.sequence() < sequence) return true;
   sequence = record.sequence();
   name = std::string(end + 1, number.data() + number.size());
   return true;
 }
 
-// The program's, or, in the classic layout, which has no place for it, the first thread's, as ps
-// shows it. Empty: unknown.
-std::string StacktrackRecording::Indexer::process_name(int64_t pid) const {
-  const auto program = recording_.programs_.find(std::to_string(pid));
-  if (program != recording_.programs_.end())
-    return std::filesystem::path(program->second).filename().string();
-  const auto first_thread = thread_names_.find({pid, pid});
-  return first_thread == thread_names_.end() ? std::string() : first_thread->second.second;
-}
-
 void StacktrackRecording::Indexer::process_record(const Record& record) {
-  ProcessTime& process = recording_.processes_[static_cast<int64_t>(record.pid())];
-  process.file = file_;
+  Part& part = part_of(record);
+  ProcessTime& process = part.time;
   if (record.is(RecordKind::process_info)) {
-    recording_.cycles_ =
-        std::max(recording_.cycles_, record.number(RecordKind::process_info, Role::write_count));
+    const uint64_t cycle = record.number(RecordKind::process_info, Role::write_count);
+    if (part.facts.first_cycle == 0) part.facts.first_cycle = cycle;
+    part.facts.last_cycle = std::max(part.facts.last_cycle, cycle);
+    recording_.cycles_ = std::max(recording_.cycles_, cycle);
     recording_.sparse_clock_ = std::max(recording_.sparse_clock_,
                                         record.number(RecordKind::process_info, Role::clock_every));
     return;
   }
   if (record.is(RecordKind::time_type)) {
-    // Each file has its own calibration: which one counts must not depend on their order.
-    const stacktrack::RawTime divisor = record.time(RecordKind::time_type, Role::divisor);
-    if (!process.divisor || process.divisor_file == file_ ||
-        is_less(*process.divisor, divisor, record.description())) {
-      process.divisor = divisor;
-      process.divisor_file = file_;
-    }
+    process.divisor = record.time(RecordKind::time_type, Role::divisor);
     process.time_type = record.number(RecordKind::time_type, Role::time_type);
     return;
   }
@@ -329,6 +328,96 @@ void StacktrackRecording::Indexer::lost(const Record& record) {
           loss_text(reason, count));
 }
 
+// What number_processes() has to know of a part whose file was read.
+void StacktrackRecording::Indexer::finish_facts(Part& part) const {
+  const stacktrack::FormatDescription& description =
+      recording_.files_[part.time.file].format.description;
+  const auto number = [&](const std::optional<stacktrack::RawTime>& time) {
+    return time ? stacktrack::to_double(*time, description) : 0;
+  };
+  part.facts.start = number(part.time.start_hires);
+  part.facts.ticks_per_ms = number(part.time.divisor) / 1000;
+  for (const auto& [tid, thread] : part.threads)
+    part.facts.threads[tid] = {number(thread.first_hit), number(thread.last_hit)};
+}
+
+void StacktrackRecording::Indexer::join(const Part& part, ProcessTime& process) const {
+  const ProcessTime& time = part.time;
+  const stacktrack::FormatDescription& description =
+      recording_.files_[time.file].format.description;
+  process.file = time.file;
+  // Each file has its own calibration: which one counts must not depend on their order.
+  if (time.divisor && (!process.divisor || is_less(*process.divisor, *time.divisor, description))) {
+    process.divisor = time.divisor;
+  }
+  if (time.start_hires &&
+      (!process.start_hires || is_less(*process.start_hires, *time.start_hires, description))) {
+    process.start_hires = time.start_hires;
+    process.start = time.start;
+  }
+  for (const auto& [tid, thread] : part.threads) {
+    if (!process.first_hit || is_less(*thread.first_hit, *process.first_hit, description))
+      process.first_hit = thread.first_hit;
+    if (!process.last_hit || is_less(*process.last_hit, *thread.last_hit, description))
+      process.last_hit = thread.last_hit;
+  }
+}
+
+// Makes processes and threads of the files' parts.
+void StacktrackRecording::Indexer::join_parts() {
+  std::vector<StacktrackPart> facts;
+  facts.reserve(parts_.size());
+  for (Part& part : parts_) {
+    finish_facts(part);
+    facts.push_back(std::move(part.facts));
+  }
+  const StacktrackProcesses numbered = number_processes(facts);
+  recording_.checkpoints_->finish(numbered.of_parts);
+  recording_.processes_.resize(numbered.among_pid.size());
+  std::vector<std::string> programs(recording_.processes_.size());
+  std::map<ThreadKey, Thread> threads;
+  std::map<ThreadKey, std::pair<uint64_t, std::string>> names;
+  for (Part& part : parts_) {
+    const uint32_t process = numbered.of_parts[part.number];
+    const StacktrackPart& of_part = facts[part.number];
+    join(part, recording_.processes_[process]);
+    if (!of_part.program.empty()) programs[process] = of_part.program;
+    const auto key_of = [&](int64_t tid) {
+      return ThreadKey{of_part.pid, tid, numbered.among_pid[process]};
+    };
+    for (auto& [tid, thread] : part.threads) {
+      Thread& whole = threads[key_of(tid)];
+      whole.process = process;
+      std::ranges::move(thread.runs, std::back_inserter(whole.runs));
+    }
+    for (auto& [tid, name] : part.thread_names) {
+      auto& known = names[key_of(tid)];
+      // Files may be given in any order.
+      if (name.first >= known.first) known = name;
+    }
+  }
+  // The program's name, or, in the classic layout, which has no place for it, the first thread's,
+  // as ps shows it. Empty: unknown.
+  const auto process_name = [&](const ThreadKey& thread, uint32_t process) {
+    if (!programs[process].empty())
+      return std::filesystem::path(programs[process]).filename().string();
+    return names[{thread.pid, thread.pid, thread.process}].second;
+  };
+  for (auto& [key, thread] : threads) {
+    recording_.streams_.push_back({.thread = key,
+                                   .thread_name = names[key].second,
+                                   .process_name = process_name(key, thread.process)});
+    recording_.threads_.push_back(std::move(thread));
+  }
+  std::map<uint32_t, std::string> words;
+  for (size_t i = 0; i < facts.size(); ++i) {
+    const uint32_t process = numbered.of_parts[i];
+    words[process] = process_text({facts[i].pid, 0, numbered.among_pid[process]});
+  }
+  for (const auto& [process, name] : words)
+    if (!programs[process].empty()) recording_.programs_.emplace_back(name, programs[process]);
+}
+
 void StacktrackRecording::Indexer::finish() {
   for (const auto& [key, loss] : variable_losses_) {
     if (loss.count == 0) continue;
@@ -336,14 +425,11 @@ void StacktrackRecording::Indexer::finish() {
                               recording_.files_[loss.file].input.name(), "HIT",
                               loss_text(loss.name, loss.count), 0});
   }
-  recording_.checkpoints_->finish();
+  join_parts();
   recording_.choose_clock();
-  for (auto& [key, thread] : threads_) {
-    recording_.make_shards(thread);
-    recording_.streams_.push_back(
-        {key, thread_names_[key].second, thread.shards.size(), process_name(key.pid)});
-    recording_.threads_.push_back(std::move(thread));
-  }
+  for (Thread& thread : recording_.threads_) recording_.make_shards(thread);
+  for (size_t i = 0; i < recording_.streams_.size(); ++i)
+    recording_.streams_[i].shards = recording_.threads_[i].shards.size();
   for (size_t i = 0; i < kinds_.size(); ++i) {
     if (kinds_[i] != 0)
       recording_.kinds_[std::string(tag_of(static_cast<RecordKind>(i)))] = kinds_[i];

@@ -2,15 +2,19 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "formats/stacktrack/exit_rule.h"
 #include "formats/stacktrack/info_assembler.h"
 #include "formats/stacktrack/reader.h"
 #include "formats/stacktrack/ring_filter.h"
+#include "import/stacktrack/stacktrack_processes.h"
 #include "import/stacktrack/stacktrack_recording.h"
 
 namespace telltale {
@@ -31,13 +35,26 @@ class StacktrackRecording::Indexer {
 
  private:
   using Ending = stacktrack::InfoAssembler::Ending;
+  // By tid, with sequence numbers.
+  using ThreadNames = std::map<int64_t, std::pair<uint64_t, std::string>>;
   void hit(const stacktrack::Record& record, bool exit);
   void mark_exit(const stacktrack::Record& record);
-  void note_time(const stacktrack::Record& record, int64_t pid);
-  void extend_run(const stacktrack::Record& record, const ThreadKey& thread);
+  // What a file has of a process.
+  struct Part {
+    StacktrackPart facts;
+    uint32_t number = 0;
+    ProcessTime time;
+    std::map<int64_t, Thread> threads;  // by tid
+    ThreadNames thread_names;
+  };
+  Part& part_of(const stacktrack::Record& record);
+  void note_time(const stacktrack::Record& record);
+  void extend_run(const stacktrack::Record& record);
   void whole(const stacktrack::Record& head, std::string_view text, Ending ending, bool adjoining);
   bool name_thread(const stacktrack::Record& record, std::string_view property);
-  [[nodiscard]] std::string process_name(int64_t pid) const;
+  void finish_facts(Part& part) const;
+  void join_parts();
+  void join(const Part& part, ProcessTime& process) const;
   void process_record(const stacktrack::Record& record);
   void lost(const stacktrack::Record& record);
   void problem(Problem::Kind kind, const stacktrack::Record& record, std::string message,
@@ -50,12 +67,11 @@ class StacktrackRecording::Indexer {
   stacktrack::ExitRule exits_;
   bool has_holes_ = false;
   uint64_t overwritten_ = 0;  // records of chunks that were being reused
-  std::map<ThreadKey, Thread> threads_;
-  std::map<ThreadKey, std::pair<uint64_t, std::string>> thread_names_;  // with sequence numbers
-  Thread* thread_ = nullptr;                                            // the latest
-  ThreadKey thread_key_;
-  ProcessTime* process_ = nullptr;  // the latest
-  int64_t process_pid_ = 0;
+  std::deque<Part> parts_;
+  std::unordered_map<int64_t, Part*> parts_of_file_;  // by pid
+  Part* part_ = nullptr;                              // the latest
+  Thread* thread_ = nullptr;                          // the latest, of the latest part
+  int64_t tid_ = 0;
   std::array<uint64_t, stacktrack::kRecordKinds> kinds_{};
   uint64_t other_kinds_ = 0;
   // Losses recorded as logged variables (classic layout): their names and last values.
@@ -65,7 +81,7 @@ class StacktrackRecording::Indexer {
     uint64_t offset = 0;
     uint32_t file = 0;
   };
-  std::map<std::pair<int64_t, uint64_t>, VariableLoss> variable_losses_;  // by pid, scope index
+  std::map<std::pair<uint32_t, uint64_t>, VariableLoss> variable_losses_;  // by part, scope index
 };
 
 }  // namespace telltale

@@ -106,7 +106,7 @@ std::string StacktrackRecording::text_of(const Record& hit, uint32_t file) const
 void StacktrackRecording::choose_clock() {
   std::set<uint64_t> frequencies;
   raw_ticks_ = true;
-  for (const auto& [pid, process] : processes_) {
+  for (const ProcessTime& process : processes_) {
     if (!process.divisor) continue;
     const FormatDescription& description = files_[process.file].format.description;
     const auto divisor = stacktrack::to_ticks(*process.divisor, description);
@@ -122,7 +122,7 @@ void StacktrackRecording::choose_clock() {
       !nearly_equal(*frequencies.begin(), *frequencies.rbegin()))
     raw_ticks_ = false;
   bool any_start = false;
-  for (const auto& [pid, process] : processes_) {
+  for (const ProcessTime& process : processes_) {
     if (!process.start_hires) continue;
     first_start_ = any_start ? std::min(first_start_, process.start) : process.start;
     any_start = true;
@@ -132,44 +132,40 @@ void StacktrackRecording::choose_clock() {
   // From the first event to the last, as in all formats: a sink may be open long before. Without
   // events, when it was opened.
   first_time_ = std::numeric_limits<Ticks>::max();
-  const auto extend = [this](const std::optional<RawTime>& time, const ProcessTime& process,
-                             int64_t pid) {
+  const auto extend = [this](const std::optional<RawTime>& time, uint32_t process) {
     if (!time) return;
-    const Ticks ticks = to_ticks(*time, process.file, pid);
+    const Ticks ticks = to_ticks(*time, processes_[process].file, process);
     first_time_ = std::min(first_time_, ticks);
     last_time_ = std::max(last_time_, ticks);
   };
   bool any_hit = false;
-  for (const auto& [pid, process] : processes_) {
-    any_hit = any_hit || process.first_hit;
-    extend(process.first_hit, process, pid);
-    extend(process.last_hit, process, pid);
+  for (uint32_t i = 0; i < processes_.size(); ++i) {
+    any_hit = any_hit || processes_[i].first_hit;
+    extend(processes_[i].first_hit, i);
+    extend(processes_[i].last_hit, i);
   }
-  for (const auto& [pid, process] : processes_)
-    if (!any_hit) extend(process.start_hires, process, pid);
+  for (uint32_t i = 0; i < processes_.size(); ++i)
+    if (!any_hit) extend(processes_[i].start_hires, i);
   first_time_ = std::min(first_time_, last_time_);
 }
 
-Ticks StacktrackRecording::to_ticks(RawTime time, uint32_t file, int64_t pid) const {
+Ticks StacktrackRecording::to_ticks(RawTime time, uint32_t file, uint32_t number) const {
   const FormatDescription& description = files_[file].format.description;
   const auto ticks = stacktrack::to_ticks(time, description);
   if (raw_ticks_) return ticks.value_or(0);
-  const auto found = processes_.find(pid);
-  const ProcessTime* process = found == processes_.end() ? nullptr : &found->second;
+  const ProcessTime& process = processes_[number];
   if (ticks) {
-    const auto divisor = process != nullptr && process->divisor
-                             ? stacktrack::to_ticks(*process->divisor, description)
-                             : std::nullopt;
+    const auto divisor =
+        process.divisor ? stacktrack::to_ticks(*process.divisor, description) : std::nullopt;
     return Clock{"ticks", divisor.value_or(kNs)}.to_ns(*ticks);
   }
   double divisor = 1;
   double start = 0;
   double shift = 0;  // offset between processes, to whole seconds
-  if (process != nullptr && process->divisor)
-    divisor = stacktrack::to_double(*process->divisor, description);
-  if (process != nullptr && process->start_hires) {
-    start = stacktrack::to_double(*process->start_hires, description);
-    shift = static_cast<double>(process->start) - static_cast<double>(first_start_);
+  if (process.divisor) divisor = stacktrack::to_double(*process.divisor, description);
+  if (process.start_hires) {
+    start = stacktrack::to_double(*process.start_hires, description);
+    shift = static_cast<double>(process.start) - static_cast<double>(first_start_);
   }
   if (!(divisor > 0)) divisor = 1;
   return to_tick(((stacktrack::to_double(time, description) - start) / divisor + shift) * 1e9);
@@ -257,7 +253,7 @@ std::vector<StacktrackRecording::Place> StacktrackRecording::places_of(size_t st
 }
 
 std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& places,
-                                                 const Shard& shard, int64_t pid) const {
+                                                 const Shard& shard, uint32_t process) const {
   std::vector<Ticks> times(places.size());
   size_t held_from = 0;  // events since the last reading
   const auto spread = [&](size_t end, std::optional<Ticks> next) {
@@ -274,7 +270,7 @@ std::vector<Ticks> StacktrackRecording::times_of(const std::vector<Place>& place
   };
   for (size_t i = 0; i < places.size(); ++i) {
     const Record record = record_at(places[i].file, places[i].offset);
-    times[i] = to_ticks(record.time(RecordKind::hit, Role::when), places[i].file, pid);
+    times[i] = to_ticks(record.time(RecordKind::hit, Role::when), places[i].file, process);
     if (record.held_time()) continue;
     spread(i, times[i]);
     held_from = i + 1;
@@ -290,17 +286,17 @@ StacktrackRecording::Chosen StacktrackRecording::choose(RecordFilter& filter) co
   chosen.hits.resize(files_.size());
   bool any = false;
   for (size_t s = 0; s < streams_.size(); ++s) {
-    const ThreadKey& key = streams_[s].thread;
-    RecordFilter::Thread& thread = filter.thread(key);
+    const uint32_t process = threads_[s].process;
+    RecordFilter::Thread& thread = filter.thread(streams_[s].thread);
     if (!thread.kept()) continue;
     Ticks latest = 0;
     for (const Shard& shard : threads_[s].shards) {
       const std::vector<Place> places = places_of(s, shard);
-      const std::vector<Ticks> times = times_of(places, shard, key.pid);
+      const std::vector<Ticks> times = times_of(places, shard, process);
       for (size_t i = 0; i < places.size(); ++i) {
         const Record hit = record_at(places[i].file, places[i].offset);
         latest = std::max(latest, times[i]);
-        if (!keeps(hit, places[i], latest, thread)) continue;
+        if (!keeps(hit, places[i], latest, process, thread)) continue;
         chosen.hits[places[i].file].push_back(places[i].offset);
         chosen.first = any ? std::min(chosen.first, latest) : latest;
         chosen.last = std::max(chosen.last, latest);
@@ -312,17 +308,17 @@ StacktrackRecording::Chosen StacktrackRecording::choose(RecordFilter& filter) co
   return chosen;
 }
 
-bool StacktrackRecording::keeps(const Record& hit, const Place& place, Ticks time,
+bool StacktrackRecording::keeps(const Record& hit, const Place& place, Ticks time, uint32_t process,
                                 RecordFilter::Thread& thread) const {
-  const FunctionId id = checkpoint_of(hit, place);
+  const FunctionId id = checkpoint_of(hit, place, process);
   if (checkpoints_->kind(id) != CheckpointKind::scope) return thread.other(time);
   return is_exit(hit, place.file) ? thread.leave(time, id, LeaveKind::normal)
                                   : thread.enter(time, id);
 }
 
-FunctionId StacktrackRecording::checkpoint_of(const Record& hit, const Place& place) const {
-  return checkpoints_->find(static_cast<int64_t>(hit.pid()),
-                            hit.number(RecordKind::hit, Role::scope_index),
+FunctionId StacktrackRecording::checkpoint_of(const Record& hit, const Place& place,
+                                              uint32_t process) const {
+  return checkpoints_->find(process, hit.number(RecordKind::hit, Role::scope_index),
                             {place.file, place.offset});
 }
 
@@ -344,8 +340,8 @@ RecordingInfo StacktrackRecording::info(size_t /*workers*/, const CallFilter& fi
   if (sparse_clock_ > 1)
     info.properties.emplace_back("clock read", fmt::format("on every {}th event", sparse_clock_));
   if (first_start_ > 0) info.properties.emplace_back("started", utc_words(first_start_));
-  for (const auto& [pid, program] : programs_)
-    info.properties.emplace_back("program " + pid, program);
+  for (const auto& [process, program] : programs_)
+    info.properties.emplace_back("program " + process, program);
   info.properties.emplace_back("checkpoints", std::to_string(checkpoints_->size()));
   if (cycles_ > 1) info.properties.emplace_back("write cycles", std::to_string(cycles_));
   if (file_properties_ != 0)

@@ -87,6 +87,9 @@ class StacktrackRecording {
   struct Thread {
     std::vector<Run> runs;
     std::vector<Shard> shards;
+    uint32_t process = 0;
+    std::optional<stacktrack::RawTime> first_hit;
+    std::optional<stacktrack::RawTime> last_hit;
     // The last HIT in file order with a reading of the clock.
     uint64_t last_reading = 0;  // raw ticks
     uint64_t last_sequence = 0;
@@ -103,7 +106,6 @@ class StacktrackRecording {
   // The clock of a process.
   struct ProcessTime {
     std::optional<stacktrack::RawTime> divisor;
-    uint32_t divisor_file = 0;
     std::optional<stacktrack::RawTime> start_hires;
     int64_t start = 0;  // seconds since 1970
     uint64_t start_ns = 0;
@@ -121,22 +123,23 @@ class StacktrackRecording {
   class Indexer;
 
   [[nodiscard]] bool keeps(const stacktrack::Record& hit, const Place& place, Ticks time,
-                           RecordFilter::Thread& thread) const;
-  [[nodiscard]] FunctionId checkpoint_of(const stacktrack::Record& hit, const Place& place) const;
+                           uint32_t process, RecordFilter::Thread& thread) const;
+  [[nodiscard]] FunctionId checkpoint_of(const stacktrack::Record& hit, const Place& place,
+                                         uint32_t process) const;
   [[nodiscard]] stacktrack::Record record_at(uint32_t file, uint64_t offset) const;
   [[nodiscard]] std::vector<Place> places_of(size_t stream, const Shard& shard) const;
   [[nodiscard]] std::vector<Ticks> times_of(const std::vector<Place>& places, const Shard& shard,
-                                            int64_t pid) const;
+                                            uint32_t process) const;
   [[nodiscard]] bool is_exit(const stacktrack::Record& record, uint32_t file) const;
   // The text in the HIT's INFO records.
   [[nodiscard]] std::string text_of(const stacktrack::Record& hit, uint32_t file) const;
-  [[nodiscard]] Ticks to_ticks(stacktrack::RawTime time, uint32_t file, int64_t pid) const;
+  [[nodiscard]] Ticks to_ticks(stacktrack::RawTime time, uint32_t file, uint32_t process) const;
   void choose_clock();
   void make_shards(Thread& thread) const;
 
   std::vector<File> files_;
   std::shared_ptr<StacktrackCheckpoints> checkpoints_;
-  std::map<int64_t, ProcessTime> processes_;
+  std::vector<ProcessTime> processes_;
   bool raw_ticks_ = false;   // all files count the same integer ticks; otherwise times are in ns
   int64_t first_start_ = 0;  // the earliest of all processes, seconds since 1970
   Clock clock_;
@@ -146,7 +149,7 @@ class StacktrackRecording {
   std::vector<Thread> threads_;  // parallel to streams_
   ProblemLog problems_;
   std::map<std::string, uint64_t> kinds_;
-  std::map<std::string, std::string> programs_;
+  std::vector<std::pair<std::string, std::string>> programs_;  // by process, as words
   uint64_t cycles_ = 0;
   uint64_t file_properties_ = 0;
   uint64_t sparse_clock_ = 0;  // the largest clock_every
@@ -157,9 +160,9 @@ template <typename Sink>
 void StacktrackRecording::play(size_t stream, size_t shard_index, Sink& sink,
                                ProblemLog& problems) const {
   const Shard& shard = threads_[stream].shards[shard_index];
-  const int64_t pid = streams_[stream].thread.pid;
+  const uint32_t process = threads_[stream].process;
   const std::vector<Place> places = places_of(stream, shard);
-  const std::vector<Ticks> times = times_of(places, shard, pid);
+  const std::vector<Ticks> times = times_of(places, shard, process);
   Ticks latest = 0;
   bool estimated = false;
   for (size_t i = 0; i < places.size(); ++i) {
@@ -174,7 +177,7 @@ void StacktrackRecording::play(size_t stream, size_t shard_index, Sink& sink,
                     "the clock goes backwards; time is held until it has caught up", 0});
     }
     latest = std::max(latest, times[i]);
-    const FunctionId id = checkpoint_of(hit, place);
+    const FunctionId id = checkpoint_of(hit, place, process);
     switch (checkpoints_->kind(id)) {
       case CheckpointKind::scope:
         if (is_exit(hit, place.file)) {

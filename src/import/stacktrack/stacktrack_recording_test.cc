@@ -145,6 +145,66 @@ TEST(StacktrackRecording, ContextIsTheProcesssAndTheFiles) {
   EXPECT_THAT(lines_of(files), ElementsAre("1:1 0 step one", "1:1 10 step another"));
 }
 
+// A file of a process: its write cycle, and a call of `name` by thread 5 between two times.
+std::string file_of_process(uint32_t pid, uint32_t cycle, std::string_view program,
+                            std::string_view name, uint64_t enter, uint64_t leave) {
+  StacktrackBuilder b(true);
+  b.chunk(0, 0, 4096).process(pid).prologue().process_info(cycle, 1, program);
+  b.time_type(1'000'000'000).time_info(enter - 1, 1).at(enter);
+  b.scope(1, stacktrack::Style::function, 1, 0, 0, name).fill(4096).chunk(5, 1, 4096);
+  b.at(enter).hit(enter, 1, 5).at(leave).exit(leave, 1, 5).fill(4096);
+  return b.bytes();
+}
+
+// In containers, all programs may have the id 1.
+TEST(StacktrackRecording, ProcessesWithOneIdStayApart) {
+  constexpr uint64_t kMs = 1'000'000;
+  const std::string one = file_of_process(1, 1, "/bin/a", "a", 100 * kMs, 300 * kMs);
+  const std::string two = file_of_process(1, 1, "/bin/a", "b", 200 * kMs, 400 * kMs);
+  const StacktrackRecording at_once = opened({one, two});
+  ASSERT_EQ(at_once.streams().size(), 2U);
+  EXPECT_EQ(at_once.streams()[0].thread, (ThreadKey{1, 5, 1}));
+  EXPECT_EQ(at_once.streams()[1].thread, (ThreadKey{1, 5, 2}));
+  EXPECT_THAT(lines_of(at_once), ElementsAre("1:5 0 > a", "1:5 200000000 < a", "1:5 100000000 > b",
+                                             "1:5 300000000 < b"));
+  EXPECT_EQ(at_once.info(1).threads.size(), 2U);
+  // One after the other; a program that another one executes.
+  const std::string later = file_of_process(1, 1, "/bin/a", "b", 400 * kMs, 500 * kMs);
+  EXPECT_EQ(opened({one, later}).streams().size(), 2U);
+  const std::string executed = file_of_process(1, 2, "/bin/b", "b", 400 * kMs, 500 * kMs);
+  const StacktrackRecording programs = opened({one, executed});
+  ASSERT_EQ(programs.streams().size(), 2U);
+  EXPECT_EQ(programs.streams()[0].process_name, "a");
+  EXPECT_EQ(programs.streams()[1].process_name, "b");
+}
+
+// Rotation, or a sink that was opened again: a later write cycle in each file.
+TEST(StacktrackRecording, FilesOfOneProcessStayTogether) {
+  constexpr uint64_t kMs = 1'000'000;
+  const auto file = [](uint32_t cycle, uint64_t from_ms) {
+    return file_of_process(1, cycle, "/bin/a", "f", from_ms * kMs, (from_ms + 50) * kMs);
+  };
+  const StacktrackRecording rotated = opened({file(10, 300), file(1, 100), file(3, 200)});
+  ASSERT_EQ(rotated.streams().size(), 1U);
+  EXPECT_EQ(rotated.streams()[0].thread, (ThreadKey{1, 5, 0}));
+  EXPECT_EQ(rotated.first_time(), 100 * kMs);
+  EXPECT_THAT(lines_of(rotated),
+              ElementsAre("1:5 0 > f", "1:5 50000000 < f", "1:5 100000000 > f", "1:5 150000000 < f",
+                          "1:5 200000000 > f", "1:5 250000000 < f"));
+  // Two processes that rotate at the same time: each file continues the one that has just ended.
+  const StacktrackRecording two =
+      opened({file(1, 100), file(1, 120), file(2, 150), file(2, 170), file(3, 200), file(3, 220)});
+  ASSERT_EQ(two.streams().size(), 2U);
+  EXPECT_THAT(lines_of(two),
+              ElementsAre("1:5 0 > f", "1:5 50000000 < f", "1:5 50000000 > f", "1:5 100000000 < f",
+                          "1:5 100000000 > f", "1:5 150000000 < f",  //
+                          "1:5 20000000 > f", "1:5 70000000 < f", "1:5 70000000 > f",
+                          "1:5 120000000 < f", "1:5 120000000 > f", "1:5 170000000 < f"));
+  // A forked child has a pid of its own.
+  const std::string child = file_of_process(2, 2, "/bin/a", "f", 120 * kMs, 130 * kMs);
+  EXPECT_EQ(opened({file(1, 100), child}).streams()[1].thread, (ThreadKey{2, 5, 0}));
+}
+
 TEST(StacktrackRecording, LossesToldAsVariables) {
   using enum stacktrack::Style;
   StacktrackBuilder b(false);

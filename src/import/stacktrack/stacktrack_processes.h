@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace telltale {
+
+// What one file has of one process. Times are ticks of its clock.
+struct StacktrackPart {
+  int64_t pid = 0;
+  uint32_t file = 0;
+  std::string program;       // empty: not recorded
+  uint64_t first_cycle = 0;  // write cycles; 0: not recorded
+  uint64_t last_cycle = 0;
+  double start = 0;         // of the last cycle
+  double ticks_per_ms = 0;  // 0: not recorded
+  struct Span {
+    double first = 0;
+    double last = 0;
+  };
+  std::map<int64_t, Span> threads;  // from the first HIT to the last, by tid
+};
+
+// Processes, in order of pid, then of their first file.
+struct StacktrackProcesses {
+  std::vector<uint32_t> of_parts;   // by part: the number of its process
+  std::vector<uint32_t> among_pid;  // by process: as ThreadKey::process
+};
+
+// Which parts are of one process. A pid does not say it: containers have the same ones, and the
+// kernel reuses them. A part continues another with its pid (rotation, a sink that was closed and
+// opened again) if it is of the same program, in a later write cycle (they grow within a process;
+// a program that the process executes begins with 1 again), and if each of its threads goes on
+// where it was. Of several such parts it continues the one that ended last.
+[[nodiscard]] StacktrackProcesses number_processes(std::span<const StacktrackPart> parts);
+
+}  // namespace telltale
