@@ -154,6 +154,25 @@ class KeptNames(unittest.TestCase):
         self.assertEqual(telltale("diff", old, old, "--gate", "calls=0%").returncode, 0)
         self.assertEqual(telltale("diff", old, new, "--gate", "calls=0%").returncode, 2)
 
+    def test_a_recording_without_its_list_of_names_is_not_compared(self):
+        for compiler, flags in KINDS:
+            with self.subTest(compiler=compiler):
+                program = copy_of(programs.build(compiler, *flags))
+                run = Recorded(program, 5)
+                program.unlink()
+                whole = pathlib.Path(run.file)
+                alone = pathlib.Path(tempfile.mkdtemp(dir=programs.folder())) / "alone.xray"
+                shutil.copy(whole, alone)
+                for options in ([], ["--gate", "calls=0%"], ["--gate", "calls=0%", "--gate-by", "all"], ["--order"]):
+                    for files in ([alone, whole], [whole, alone]):
+                        done = telltale("diff", *files, *options)
+                        self.assertEqual((done.returncode, done.stdout), (2, ""), (options, done.stderr))
+                        self.assertIn(f"{alone}.side, which names functions, is missing", done.stderr)
+                done = telltale("diff", alone, alone, "--", whole, whole, "--gate", "calls=0%")
+                self.assertEqual((done.returncode, done.stdout), (2, ""), done.stderr)
+                for file in (alone, whole):
+                    self.assertEqual(telltale("diff", file, file, "--gate", "calls=0%").returncode, 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "import/xray/xray_side_record.h"
 #include "model/waiting.h"
 
 namespace telltale::cli {
@@ -18,9 +19,13 @@ bool is_placeholder(std::string_view name) {
 
 }  // namespace
 
-void ComparedNames::add_problems(Side side, const ProblemLog& problems) {
-  for (const Problem& problem : problems.kept()) {
+void ComparedNames::add(Side side, const Recording& recording) {
+  for (const Problem& problem : recording.problems().kept()) {
     if (problem.kind == Problem::Kind::names) sides_[side].missing.insert(to_string(problem));
+  }
+  for (size_t i = 0; i < recording.file_count(); ++i) {
+    if (const auto missing = missing_side_record(recording.input(i)))
+      sides_[side].side_record = *missing;
   }
 }
 
@@ -34,16 +39,24 @@ void ComparedNames::add_function(std::string_view name, bool before, bool after)
 }
 
 Result<void> ComparedNames::check(bool for_gate) const {
-  if (sides_[kBefore].missing == sides_[kAfter].missing) return {};
+  const bool same_cause = sides_[kBefore].missing == sides_[kAfter].missing &&
+                          sides_[kBefore].side_record.empty() == sides_[kAfter].side_record.empty();
+  if (same_cause) return {};
   for (const Side side : {kBefore, kAfter}) {
     const OneSide& one = sides_[side];
-    if (one.missing.empty() || one.unnamed == 0) continue;
+    if ((one.missing.empty() && one.side_record.empty()) || one.unnamed == 0) continue;
     if (!for_gate && one.unnamed <= one.functions / 2) continue;
+    const std::string_view letter = side == kBefore ? "A" : "B";
+    if (one.missing.empty()) {
+      return usage_error(
+          fmt::format("{}, which names functions, is missing, so that {} of {} "
+                      "functions of {} cannot be compared",
+                      one.side_record, one.unnamed, one.functions, letter));
+    }
     return usage_error(fmt::format(
         "{}, so that {} of {} functions of {} cannot be compared; --program-{} names the program "
         "that was recorded",
-        *one.missing.begin(), one.unnamed, one.functions, side == kBefore ? "A" : "B",
-        side == kBefore ? "a" : "b"));
+        *one.missing.begin(), one.unnamed, one.functions, letter, side == kBefore ? "a" : "b"));
   }
   return {};
 }

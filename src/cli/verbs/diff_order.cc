@@ -85,8 +85,8 @@ Result<OneThread> read_thread(const ReadingOptions& reading, size_t side,
 Result<void> check_names(const OneThread& before, const OneThread& after,
                          const NameNumbers& numbers) {
   ComparedNames names;
-  names.add_problems(ComparedNames::kBefore, before.recording->problems());
-  names.add_problems(ComparedNames::kAfter, after.recording->problems());
+  names.add(ComparedNames::kBefore, *before.recording);
+  names.add(ComparedNames::kAfter, *after.recording);
   std::vector<std::array<bool, 2>> seen(numbers.size());
   for (const CallSequence::Call& call : before.sequence.calls) seen[call.name][0] = true;
   for (const CallSequence::Call& call : after.sequence.calls) seen[call.name][1] = true;

@@ -67,9 +67,8 @@ std::vector<RunProfile> profiles_of(const std::vector<Run>& runs) {
 Result<void> check_names(const RunsDiff& diff, const std::vector<Run>& before,
                          const std::vector<Run>& after, bool for_gate) {
   ComparedNames names;
-  for (const Run& run : before)
-    names.add_problems(ComparedNames::kBefore, run.recording->problems());
-  for (const Run& run : after) names.add_problems(ComparedNames::kAfter, run.recording->problems());
+  for (const Run& run : before) names.add(ComparedNames::kBefore, *run.recording);
+  for (const Run& run : after) names.add(ComparedNames::kAfter, *run.recording);
   const auto seen = [](const RunsDiff::Values& side) {
     return std::ranges::any_of(side.calls, [](uint64_t calls) { return calls != 0; });
   };

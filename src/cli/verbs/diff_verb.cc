@@ -147,8 +147,8 @@ std::string to_text(const RecordingDiff& diff, const DiffOptions& options) {
 Result<void> check_names(const RecordingDiff& diff, const Recording& before, const Recording& after,
                          bool for_gate) {
   ComparedNames names;
-  names.add_problems(ComparedNames::kBefore, before.problems());
-  names.add_problems(ComparedNames::kAfter, after.problems());
+  names.add(ComparedNames::kBefore, before);
+  names.add(ComparedNames::kAfter, after);
   for (const RecordingDiff::Row& row : diff.functions)
     names.add_function(row.name, row.before.seen(), row.after.seen());
   return names.check(for_gate);
