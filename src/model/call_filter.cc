@@ -12,7 +12,10 @@ namespace telltale {
 bool CallFilter::keeps_thread(const ThreadKey& thread) const {
   if (threads.empty()) return true;
   return std::ranges::any_of(threads, [&](const Thread& wanted) {
-    return wanted.tid == thread.tid && (!wanted.pid || *wanted.pid == thread.pid);
+    // A single file does not say which of the recording's processes it is of.
+    const bool same_process =
+        wanted.process == 0 || thread.process == 0 || wanted.process == thread.process;
+    return wanted.tid == thread.tid && (!wanted.pid || *wanted.pid == thread.pid) && same_process;
   });
 }
 

@@ -20,6 +20,7 @@ struct CallFilter {
   struct Thread {
     std::optional<int64_t> pid;
     int64_t tid = 0;
+    uint32_t process = 0;  // as ThreadKey::process; 0: any
   };
   std::vector<Thread> threads;
   // Calls that begin within [from_ns, to_ns), nanoseconds since the recording's first event.

@@ -36,7 +36,7 @@ concept EventSource =
     requires(const S& source, size_t index, IgnoreEvents& sink, ProblemLog& problems) {
       { source.clock() } -> std::same_as<const Clock&>;
       { source.first_time() } -> std::same_as<Ticks>;  // no event is earlier; exports count from it
-      { source.streams() } -> std::same_as<std::span<const EventStream>>;  // by (pid, tid)
+      { source.streams() } -> std::same_as<std::span<const EventStream>>;  // by thread
       { source.functions() } -> std::same_as<const FunctionNames&>;
       {
         source.shard_bytes(/*stream=*/index, /*shard=*/index)

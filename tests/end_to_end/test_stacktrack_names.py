@@ -1,5 +1,6 @@
 """Names of threads and processes in recordings of the StackTrack recorder, in every layout and answer."""
 import collections
+import concurrent.futures
 import csv
 import io
 import json
@@ -31,9 +32,9 @@ class ThreadNames(unittest.TestCase):
         subprocess.run(["g++", "-std=c++17", "-O1", f"-I{SOURCE}/include", SOURCE / "tests/programs/recorders/cases/named_threads.cc",
                         LIBRARY, "-pthread", "-o", cls.program], check=True, timeout=120)
 
-    def record(self, events, options=""):
+    def record(self, events, options="", wrapper=()):
         place = pathlib.Path(tempfile.mkdtemp(dir=self.keeper.name))
-        subprocess.run([self.program, str(events)], check=True, timeout=60,
+        subprocess.run([*wrapper, self.program, str(events)], check=True, timeout=60,
                        env={**os.environ, "TELLTALE_STACKTRACK": ",".join(filter(None, (f"dir={place}", options)))})
         return sorted(place.glob("*.tlg"))
 
@@ -62,6 +63,25 @@ class ThreadNames(unittest.TestCase):
         for file in files:
             named = stacktrack_file.File(file)
             self.assertLessEqual({hit[1] for hit in named.hits}, set(named.threads), file)
+
+    @unittest.skipIf(subprocess.run(["unshare", "-pf", "true"], capture_output=True).returncode != 0, "needs process id namespaces")
+    def test_rotated_files_of_processes_with_one_id(self):
+        """In containers all programs may have the id 1: their files are apart, those of one of them together."""
+        record = lambda events: self.record(events, "rotate=300K", ["unshare", "-pf"])
+        with concurrent.futures.ThreadPoolExecutor() as pool:
+            folders = list(pool.map(record, (50_000, 60_000)))
+        every = [file for files in zip(*folders) for file in files]
+        every += [file for files in folders for file in files if file not in every]
+        counted = lambda files: [(row["tid"], row["function"], row["calls"])
+                                 for row in json.loads(telltale("top", "--by-thread", "--json", *files))["rows"]]
+        alone = [counted(files) for files in folders]
+        self.assertNotEqual(*alone)
+        self.assertCountEqual(counted(every), alone[0] + alone[1])
+        self.assertTrue(all(row["unfinished"] == 0 for row in json.loads(telltale("top", "--json", *every))["rows"]))
+        shown = json.loads(telltale("info", "--json", *every))["threads"]
+        self.assertCountEqual([(row["process_number"], row["tid"]) for row in shown],
+                              [(number, tid) for number in (1, 2) for tid in {tid for tid, _, _ in alone[0]}])
+        self.assertRegex(telltale("info", *every), r"(?m)^processes +2 \(1\.1 shop, 1\.2 shop\)$")
 
     def test_files_that_are_rotated_may_be_given_in_any_order(self):
         files = sorted(self.record(100_000, "rotate=300K"), key=lambda path: int(path.stem.rsplit("_", 1)[1]))

@@ -133,7 +133,7 @@ inline std::vector<std::string> values_of(const std::string& option, const cli::
       {"BIN", programs},
       {"GLOB", {"*", "?*e*"}},
       {"SYMBOL", {"main", "no such"}},
-      {"[PID:]TID", {"1", "0:0x5", "0x50000001"}},
+      {"[PID[.N]:]TID", {"1", "0:0x5", "0x50000001", "1.2:3"}},
       {"FROM..TO", {"..", "0..10us", "1us..", "0-1", "-10us..", "0..-1us"}},
       {"OBJECT,...", {"0x60000000,0x60000010", "1"}},
       {"S:SIZE|T:PART", {"S:1", "S:1000", "T:e"}},

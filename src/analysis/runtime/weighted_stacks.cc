@@ -50,7 +50,8 @@ uint64_t WeightedStacksSink::type_of_recent(uint64_t object) const {
 
 // The stream of a thread of the same process; the recording thread's if the thread has none.
 size_t WeightedStacksSink::stream_of(int64_t tid) const {
-  const ThreadKey key{streams_[stream_].thread.pid, tid};
+  ThreadKey key = streams_[stream_].thread;
+  key.tid = tid;
   for (auto found = std::ranges::lower_bound(streams_, key, {}, &EventStream::thread);
        found != streams_.end() && found->thread == key; ++found) {
     if (found->process == streams_[stream_].process)

@@ -65,8 +65,8 @@ const std::array<ExitStatusWords, 5> kExitStatusWords = {{
 
 bool OptionWords::takes_file() const {
   static constexpr std::string_view kNoFiles[] = {
-      "N",    "P",    "[PID:]TID", "FROM..TO", "GLOB", "UINT",     "INT",       "FLOAT",
-      "VERB", "SIZE", "NAME",      "TIME",     "TOOL", "DURATION", "KEY=VALUE", "COLUMN,..."};
+      "N",    "P",    "[PID[.N]:]TID", "FROM..TO", "GLOB", "UINT",     "INT",       "FLOAT",
+      "VERB", "SIZE", "NAME",          "TIME",     "TOOL", "DURATION", "KEY=VALUE", "COLUMN,..."};
   return !is_flag() && choices.empty() && std::ranges::find(kNoFiles, value) == std::end(kNoFiles);
 }
 

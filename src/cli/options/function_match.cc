@@ -17,6 +17,7 @@
 #include "import/recording.h"
 #include "import/xray/xray_side_record.h"
 #include "model/short_name.h"
+#include "model/thread_text.h"
 #include "output/escape.h"
 
 namespace telltale::cli {
@@ -138,8 +139,7 @@ std::string describe_no_thread(std::span<const EventStream> streams, const CallF
   for (const EventStream& stream : streams) {
     if (filter.keeps_thread(stream.thread)) return {};
     if (++shown > kShown) continue;
-    there +=
-        fmt::format("{}{}:{}", there.empty() ? "" : ", ", stream.thread.pid, stream.thread.tid);
+    there += (there.empty() ? "" : ", ") + thread_text(stream.thread);
     if (!stream.thread_name.empty()) there += fmt::format(" ({})", visible(stream.thread_name));
   }
   if (shown > kShown) there += fmt::format(" and {} more", shown - kShown);
@@ -179,8 +179,8 @@ void remark_unmatched(const TimedCalls& calls, const CallFilter& filter, size_t 
       CallFilter one;
       one.threads = {thread};
       if (describe_no_thread(calls.streams(), one).empty()) continue;
-      missing.push_back(thread.pid ? fmt::format("{}:{}", *thread.pid, thread.tid)
-                                   : fmt::format("{}", thread.tid));
+      missing.push_back(thread.pid ? thread_text({*thread.pid, thread.tid, thread.process})
+                                   : std::to_string(thread.tid));
     }
     if (!missing.empty() && missing.size() < filter.threads.size())
       print_message("telltale: no thread is {}\n", join_words(missing, "or"));

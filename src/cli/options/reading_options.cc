@@ -111,7 +111,14 @@ std::optional<CallFilter::Thread> parse_thread(std::string_view text) {
   CallFilter::Thread thread;
   const size_t colon = text.find(':');
   if (colon != std::string_view::npos) {
-    thread.pid = parse_number<int64_t>(text.substr(0, colon));
+    std::string_view pid = text.substr(0, colon);
+    if (const size_t point = pid.find('.'); point != std::string_view::npos) {
+      const auto process = parse_number<uint32_t>(pid.substr(point + 1));
+      if (process.value_or(0) == 0) return std::nullopt;
+      thread.process = *process;
+      pid = pid.substr(0, point);
+    }
+    thread.pid = parse_number<int64_t>(pid);
     if (!thread.pid) return std::nullopt;
     text.remove_prefix(colon + 1);
   }
@@ -168,7 +175,7 @@ Result<CallFilter> ReadingOptions::filter() const {
   CallFilter filter;
   for (const std::string& text : threads) {
     const auto thread = parse_thread(text);
-    if (!thread) return usage_error("--thread needs TID or PID:TID, but got " + text);
+    if (!thread) return usage_error("--thread needs TID, PID:TID or PID.N:TID, but got " + text);
     filter.threads.push_back(*thread);
   }
   if (!time.empty()) {
@@ -212,8 +219,9 @@ bool prints_pages(std::string_view verb) {
 }
 
 void add_filter_options(Command verb, ReadingOptions& options) {
-  verb.add_option("--thread", options.threads, "only these threads")
-      .type_name("[PID:]TID")
+  verb.add_option("--thread", options.threads,
+                  "only these threads; N: of several processes with this id, as info names them")
+      .type_name("[PID[.N]:]TID")
       .one_value_each();
   verb.add_option("--time", options.time,
                   "only what begins in this window of time since the start of the recording: "

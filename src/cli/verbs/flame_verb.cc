@@ -20,6 +20,7 @@
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
+#include "model/thread_text.h"
 #include "model/waiting.h"
 #include "output/flame/flame_graph.h"
 #include "output/table/table.h"
@@ -46,7 +47,7 @@ std::string thread_title(const CallTree::Root& root) {
   if (root.thread == ThreadKey() && root.thread_name.empty()) return "all threads";
   std::string title = fmt::format("thread {}", root.thread.tid);
   if (!root.thread_name.empty()) title += " (" + root.thread_name + ")";
-  if (root.thread.pid != 0) title += fmt::format(" of process {}", root.thread.pid);
+  if (root.thread.pid != 0) title += " of process " + process_text(root.thread);
   if (!root.process_name.empty()) title += " (" + root.process_name + ")";
   return title;
 }

@@ -10,6 +10,7 @@
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
 #include "import/timed_calls.h"
+#include "model/thread_text.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/json_document.h"
@@ -24,13 +25,16 @@ namespace {
 // Names of threads and processes; those without a name are missing.
 struct RecordedNames {
   std::map<ThreadKey, std::string> threads;
-  std::map<int64_t, std::string> processes;
+  std::map<std::pair<int64_t, uint32_t>, std::string> processes;  // by pid, ThreadKey::process
 
+  static std::pair<int64_t, uint32_t> process_of(const ThreadKey& thread) {
+    return {thread.pid, thread.process};
+  }
   explicit RecordedNames(const Recording& recording) {
     if (recording.timed_calls() == nullptr) return;
     for (const EventStream& stream : recording.timed_calls()->streams()) {
       if (!stream.thread_name.empty()) threads[stream.thread] = stream.thread_name;
-      if (!stream.process_name.empty()) processes[stream.thread.pid] = stream.process_name;
+      if (!stream.process_name.empty()) processes[process_of(stream.thread)] = stream.process_name;
     }
   }
 };
@@ -57,8 +61,10 @@ std::string to_json(const RecordingInfo& info, const RecordedNames& names,
         row.add("pid", thread.pid).add("tid", thread.tid);
         if (const auto name = names.threads.find(thread); name != names.threads.end())
           row.add("name", name->second);
-        if (const auto name = names.processes.find(thread.pid); name != names.processes.end())
+        if (const auto name = names.processes.find(RecordedNames::process_of(thread));
+            name != names.processes.end())
           row.add("process_name", name->second);
+        if (thread.process != 0) row.add("process_number", uint64_t{thread.process});
       });
     }
   });
@@ -80,22 +86,22 @@ constexpr size_t kShownThreads = 8;
 
 // "2 (9476 orders, 9481 worker)"; only of recordings of several processes, or with names.
 void append_processes(std::string& out, const RecordingInfo& info, const RecordedNames& names) {
-  std::set<int64_t> pids;
-  for (const ThreadKey& thread : info.threads) pids.insert(thread.pid);
-  if (pids.size() < 2 && names.processes.empty()) return;
+  std::set<std::pair<int64_t, uint32_t>> processes;
+  for (const ThreadKey& thread : info.threads) processes.insert(RecordedNames::process_of(thread));
+  if (processes.size() < 2 && names.processes.empty()) return;
   std::string words;
   size_t shown = 0;
-  for (const int64_t pid : pids) {
+  for (const auto& process : processes) {
     words += shown == 0 ? " (" : ", ";
     if (++shown > kShownThreads) {
       words += "...";
       break;
     }
-    words += fmt::format("{}", pid);
-    if (const auto name = names.processes.find(pid); name != names.processes.end())
+    words += process_text({process.first, 0, process.second});
+    if (const auto name = names.processes.find(process); name != names.processes.end())
       words += " " + visible(name->second);
   }
-  append_line(out, "processes", fmt::format("{}{})", pids.size(), words));
+  append_line(out, "processes", fmt::format("{}{})", processes.size(), words));
 }
 
 void append_times(std::string& out, const RecordingInfo& info, const RecordedNames& names) {
@@ -107,8 +113,7 @@ void append_times(std::string& out, const RecordingInfo& info, const RecordedNam
   for (size_t i = 0; i < std::min(info.threads.size(), kShownThreads); ++i) {
     const ThreadKey& thread = info.threads[i];
     threads += i == 0 ? " (" : ", ";
-    threads += thread.pid != 0 ? fmt::format("{}:{}", thread.pid, thread.tid)
-                               : fmt::format("{}", thread.tid);
+    threads += thread_text(thread);
     if (const auto name = names.threads.find(thread); name != names.threads.end())
       threads += " " + visible(name->second);
   }

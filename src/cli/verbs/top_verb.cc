@@ -72,7 +72,9 @@ std::vector<std::vector<const EventStream*>> groups_of(const TimedCalls& calls,
     if (!filter.keeps_thread(stream.thread)) continue;
     // A thread of several recordings of a process has several streams.
     const auto is_new = [&](const ThreadKey& last) {
-      return group == ProfileGroup::thread ? last != stream.thread : last.pid != stream.thread.pid;
+      return group == ProfileGroup::thread
+                 ? last != stream.thread
+                 : last.pid != stream.thread.pid || last.process != stream.thread.process;
     };
     const bool another = groups.empty() || is_new(groups.back().front()->thread);
     if (another) groups.emplace_back();
@@ -116,7 +118,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
       CallFilter one = filter;
       one.threads.clear();
       for (const EventStream* stream : streams)
-        one.threads.push_back({stream->thread.pid, stream->thread.tid});
+        one.threads.push_back({stream->thread.pid, stream->thread.tid, stream->thread.process});
       add_rows(streams.front(), one);
     }
   }

@@ -146,8 +146,15 @@ class MonoRecording::Builder {
       for (const mono::BufferFrame& frame : file->frames.buffers)
         first = std::min(first, frame.header.time_base);
     recording_.first_time_ = first == std::numeric_limits<Ticks>::max() ? 0 : first;
+    std::map<int64_t, std::map<uint32_t, uint32_t>> processes;  // by pid and file
+    for (const auto& [key, own] : threads_) {
+      auto& same_pid = processes[key.first.pid];
+      same_pid.try_emplace(key.second, static_cast<uint32_t>(same_pid.size() + 1));
+    }
     for (auto& [key, own] : threads_) {
-      const auto& [thread, file] = key;
+      auto [thread, file] = key;
+      const auto& same_pid = processes[thread.pid];
+      thread.process = same_pid.size() == 1 ? 0 : same_pid.at(file);
       Stream stream{std::move(own.buffers), {0}};
       uint64_t bytes = 0;
       for (size_t i = 0; i < stream.buffers.size(); ++i) {
@@ -174,10 +181,11 @@ class MonoRecording::Builder {
   [[nodiscard]] const mono::BufferFrame& frame_of(Stream::Place place) const {
     return recording_.files_[place.file]->frames.buffers[place.buffer];
   }
-  // Each file is a process of its own: ids are reused, and in containers often equal.
+  // Each file is a process of its own: ids are reused, and in containers often equal. finish()
+  // makes ThreadKey::process of its number.
   using Key = std::pair<ThreadKey, uint32_t>;
   static Key thread_key(const File& file, uint32_t index, const mono::BufferFrame& frame) {
-    return {{file.header.pid, static_cast<int64_t>(frame.header.thread)}, index};
+    return {{file.header.pid, static_cast<int64_t>(frame.header.thread), index + 1}, index};
   }
   void place_buffers(uint32_t index) {
     const File& file = *recording_.files_[index];

@@ -148,7 +148,7 @@ class MonoRecording {
   Clock clock_{.name = "ns", .ticks_per_second = 1'000'000'000};
   Ticks first_time_ = 0;
   std::vector<Stream> buffers_;       // parallel to streams_
-  std::vector<EventStream> streams_;  // by (pid, tid), then by file
+  std::vector<EventStream> streams_;  // by thread
   ProblemLog problems_;
 };
 

@@ -185,6 +185,7 @@ MonoRecording::EventCount MonoRecording::count_chosen(size_t workers,
                                                       const CallFilter& filter) const {
   std::vector<EventCounter> partials(worker_count(workers));
   parallel_for(streams_.size(), partials.size(), [&](size_t s, size_t worker) {
+    if (!filter.keeps_thread(streams_[s].thread)) return;
     RecordFilter records(filter, clock_, first_time_, *names_);
     for (const Stream::Place place : buffers_[s].buffers) {
       const File& file = *files_[place.file];

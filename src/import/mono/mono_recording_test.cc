@@ -194,7 +194,9 @@ TEST(MonoRecording, ProcessesWithOneIdStayApart) {
   const std::string second = process(5000);
   const MonoRecording recording = open({first, second});
   ASSERT_EQ(recording.streams().size(), 2U);
-  EXPECT_EQ(recording.streams()[0].thread, recording.streams()[1].thread);
+  const ThreadKey thread = recording.streams()[0].thread;
+  EXPECT_EQ(thread.process, 1U);
+  EXPECT_EQ(recording.streams()[1].thread, (ThreadKey{thread.pid, thread.tid, 2}));
   struct Pieces : IgnoreEvents {
     void on(const PieceEvent& event) { processes.push_back(event.process); }
     void on(const CompiledEvent& event) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <ranges>
@@ -117,7 +118,9 @@ class XrayRecording::Builder {
     if (timed) first_ = std::min(first_, to_ticks(file, tsc));
   }
   void add(ThreadKey thread, const Chunk& chunk) {
-    threads_[{thread, recording_.files_[chunk.file].part}].push_back(chunk);
+    const File& file = recording_.files_[chunk.file];
+    thread.process = file.process;
+    threads_[{thread, file.part}].push_back(chunk);
   }
 
   // Snapshots of a process, and the recording beside which they are taken, have buffers in common.
@@ -239,6 +242,46 @@ void XrayRecording::number_parts() {
   }
 }
 
+// Of the files that have side records. A process may have several recordings, which it stopped and
+// began: they are numbered. All else that began to record at another time is another process, or
+// another program that the process executed.
+void XrayRecording::number_processes() {
+  struct Process {
+    uint32_t number = 0;  // of its latest recording
+    std::string name;
+    std::vector<uint32_t> files;
+  };
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<uint32_t>> begun;  // by pid and time
+  for (uint32_t i = 0; i < files_.size(); ++i) {
+    const FileContext& context = files_[i].context;
+    if (context.begun != 0) begun[{context.pid, context.begun}].push_back(i);
+  }
+  std::map<uint32_t, std::vector<Process>> by_pid;
+  for (const auto& [key, files] : begun) {
+    const FileContext& context = files_[files.front()].context;
+    std::vector<Process>& processes = by_pid[key.first];
+    const auto continued =
+        std::ranges::find_if(processes.rbegin(), processes.rend(), [&](Process& one) {
+          return context.number > 1 && one.number < context.number &&
+                 one.name == context.process_name;
+        });
+    Process& process = continued == processes.rend() ? processes.emplace_back() : *continued;
+    process.number = context.number;
+    process.name = context.process_name;
+    std::ranges::copy(files, std::back_inserter(process.files));
+  }
+  for (auto& [pid, processes] : by_pid) {
+    if (processes.size() < 2) continue;
+    std::ranges::sort(processes, {},
+                      [](const Process& one) { return std::ranges::min(one.files); });
+    uint32_t number = 0;
+    for (const Process& process : processes) {
+      ++number;
+      for (const uint32_t file : process.files) files_[file].process = number;
+    }
+  }
+}
+
 void XrayRecording::add_losses() {
   for (const File& file : files_) {
     const uint32_t lost = file.header.recorder.lost_events;
@@ -270,6 +313,7 @@ Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
   }
   for (size_t i = 0; i < contexts.size(); ++i) recording.files_[i].context = std::move(contexts[i]);
   recording.number_parts();
+  recording.number_processes();
   recording.names_ = std::move(names);
   if (waits) recording.names_ = std::make_shared<NamesWithWaiting>(std::move(recording.names_));
   if (!recording.files_.empty()) recording.share_frequency();
@@ -300,7 +344,7 @@ void XrayRecording::name_threads() {
     if (!context.has_side_record) continue;
     std::map<ThreadKey, const std::string*> names;
     for (const auto& [tid, name] : context.thread_names) {
-      names[{context.pid, tid}] = &name;
+      names[{context.pid, tid, file.process}] = &name;
       if (files_.size() == 1) names[{0, tid}] = &name;
     }
     for (size_t i = 0; i < streams_.size(); ++i) {

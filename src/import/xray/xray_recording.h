@@ -45,6 +45,7 @@ class XrayRecording {
     bool has_side_record = false;
     uint32_t pid = 0;           // 0: unknown
     uint64_t begun = 0;         // when the process began to record; 0: unknown
+    uint32_t number = 0;        // of the recordings that it stopped and began; 0: unknown
     uint64_t left_out = 0;      // events that the recorder's filters left out
     std::string process_name;   // as EventStream
     uint32_t fault_thread = 0;  // that ended the process; 0: unknown, or none
@@ -96,6 +97,7 @@ class XrayRecording {
  private:
   void share_frequency();  // REQUIRES: a file
   void number_parts();
+  void number_processes();
   void add_losses();
   void name_threads();
 
@@ -107,6 +109,7 @@ class XrayRecording {
     // one part does not last until the other: processes in different namespaces, programs that one
     // process executed, recordings that it stopped and began.
     uint32_t part = 0;
+    uint32_t process = 0;  // as ThreadKey::process
 
     // Whether events need more than decoding: estimated times, mapped ids, or another byte order.
     [[nodiscard]] bool adapted() const {
@@ -173,7 +176,7 @@ class XrayRecording {
   bool same_frequency_ = true;  // of all files; otherwise times are in nanoseconds
   Ticks first_time_ = 0;
   std::vector<Stream> chunks_;        // parallel to streams_
-  std::vector<EventStream> streams_;  // by (pid, tid)
+  std::vector<EventStream> streams_;  // by thread
   ProblemLog problems_;
 };
 

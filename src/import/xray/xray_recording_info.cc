@@ -190,6 +190,7 @@ XrayRecording::RecordCount XrayRecording::count_chosen(size_t workers,
   parallel_for(streams_.size(), partials.size(), [&](size_t s, size_t worker) {
     RecordFilter records(filter, clock_, first_time_, *names_);
     const ThreadKey& thread = streams_[s].thread;
+    if (!filter.keeps_thread(thread)) return;
     for (const Chunk& chunk : chunks_[s].chunks) {
       XrayRecordSelector chosen = selector(records, chunk.file);
       chosen.begin_buffer(thread.pid, thread.tid,

@@ -108,7 +108,32 @@ TEST(SeveralXrayFiles, ProcessesWithOneIdAreApart) {
     ASSERT_EQ(recording.streams().size(), 2U);
     EXPECT_EQ(recording.streams()[0].process_name, "one");
     EXPECT_EQ(recording.streams()[1].process_name, "two");
+    EXPECT_EQ(recording.streams()[0].thread, (ThreadKey{7, 7, 1}));
+    EXPECT_EQ(recording.streams()[1].thread, (ThreadKey{7, 7, 2}));
     EXPECT_EQ(words(recording), "5000+1 6000-1");
+  }
+}
+
+// Their open calls are apart, but they are of one process.
+TEST(SeveralXrayFiles, RecordingsThatAProcessStoppedAndBeganAreOfOneProcess) {
+  const auto file = [](uint64_t tsc) {
+    return testing::FdrBuilder(5).buffer({.tid = 7, .pid = 7, .tsc = tsc}).enter(1, 0).bytes();
+  };
+  const std::string first = file(5'000);
+  const std::string second = file(5'100);
+  for (const std::string name : {"one", "two"}) {
+    std::vector<XrayRecording::FileContext> contexts(2);
+    for (uint32_t i = 0; i < 2; ++i) {
+      contexts[i].has_side_record = true;
+      contexts[i].pid = 7;
+      contexts[i].begun = 4'000 + i;
+      contexts[i].number = i + 1;
+      contexts[i].process_name = i == 0 ? "one" : name;
+    }
+    const XrayRecording recording = open_files(first, second, std::move(contexts));
+    ASSERT_EQ(recording.streams().size(), 2U);
+    EXPECT_EQ(recording.streams()[0].thread, (ThreadKey{7, 7, name == "one" ? 0U : 1U}));
+    EXPECT_EQ(recording.streams()[1].thread, (ThreadKey{7, 7, name == "one" ? 0U : 2U}));
   }
 }
 

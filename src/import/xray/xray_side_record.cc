@@ -383,6 +383,7 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
     context.properties = side_properties(found->record);
     context.pid = found->record.pid;
     context.begun = found->record.start;
+    context.number = found->record.part;
     context.left_out = found->record.left_out;
     context.process_name = program_name(found->record);
     if (has_ended_by_fault(found->record)) {

@@ -229,7 +229,7 @@ void PerfettoSink::finish_pieces() {
 
 void PerfettoExport::begin_stream(size_t stream, std::string& out) {
   const EventStream& from = context_.streams[stream];
-  const int64_t pid = shown_pid(from.thread.pid);
+  const int64_t pid = shown_pid(distinct_pid(from.thread));
   const auto put = [&out](const ProtoMessage& whole) {
     out += ProtoMessage().message(trace::kPacket, whole).encoded();
   };
@@ -247,7 +247,8 @@ void PerfettoExport::begin_stream(size_t stream, std::string& out) {
   if (processes_.try_emplace(pid, process_uuid(stream)).second) {
     ProtoMessage process;
     process.int64(track::kPid, pid);
-    if (!from.process_name.empty()) process.text(track::kProcessName, from.process_name);
+    if (const std::string name = shown_process_name(from); !name.empty())
+      process.text(track::kProcessName, name);
     descriptor(ProtoMessage()
                    .varint(track::kUuid, process_uuid(stream))
                    .message(track::kProcess, process));

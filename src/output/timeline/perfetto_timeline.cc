@@ -11,6 +11,7 @@
 
 #include "output/timeline/perfetto_fields.h"
 #include "output/timeline/proto_writer.h"
+#include "output/timeline/shown_thread.h"
 
 namespace telltale {
 
@@ -76,7 +77,7 @@ class MarksWriter {
 
   // A process is described with its first thread; one without selected threads, here.
   [[nodiscard]] uint64_t process_of(size_t stream) {
-    const int64_t pid = shown_pid(context_.streams[stream].thread.pid);
+    const int64_t pid = shown_pid(distinct_pid(context_.streams[stream].thread));
     const auto [known, fresh] = processes_.try_emplace(pid, 0);
     if (fresh) {
       known->second = next_track_++;
@@ -217,7 +218,7 @@ Result<void> write_perfetto_marks(const TimelineMarks& marks, const ExportContex
 
 Result<void> write_perfetto_heap(const HeapGraph& graph, const ExportContext& context,
                                  OutputFile& out) {
-  const int64_t pid = shown_pid(context.streams[graph.stream].thread.pid);
+  const int64_t pid = shown_pid(distinct_pid(context.streams[graph.stream].thread));
   const uint64_t ns = context.clock.to_ns(graph.begin - context.first_time);
   // Numbers of types and fields are those of a sequence.
   const uint64_t sequence = context.streams.size() + 2 + context.streams[graph.stream].process;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/append_format.h"
+#include "model/thread_text.h"
 #include "output/json_writer.h"
 
 namespace telltale {
@@ -44,7 +45,7 @@ Result<void> SpeedscopeEvents::finish(const ShardContext& shard, Sink& sink) {
     std::string title = fmt::format("thread {}", stream.thread.tid);
     if (!stream.thread_name.empty()) title += " " + stream.thread_name;
     if (!stream.process_name.empty())
-      title += fmt::format(" of {} {}", stream.process_name, stream.thread.pid);
+      title += fmt::format(" of {} {}", stream.process_name, process_text(stream.thread));
     std::string head = std::exchange(any_profile_, true) ? ",\n" : "\n";
     JsonWriter json(head);
     json.begin_object().member("type", "evented").member("name", title);

@@ -83,7 +83,7 @@ ChromeSink::ChromeSink(const ExportContext& context, const NsConverter& to_ns,
                        const ShardContext& shard, Names& names)
     : TextSink(context, to_ns, shard, names) {
   thread_ = ",\"pid\":";
-  append_number(thread_, stream_->thread.pid);
+  append_number(thread_, distinct_pid(stream_->thread));
   thread_ += ",\"tid\":";
   append_number(thread_, shown_tid(*stream_, shard.stream));
   thread_ += ",\"ts\":";
@@ -173,8 +173,9 @@ Result<void> ChromeExport::finish(const ShardContext& shard, Sink& sink) {
       text += "\"}}";
     };
     const bool first_of_process =
-        shard.stream == 0 || context_.streams[shard.stream - 1].thread.pid != stream.thread.pid;
-    if (first_of_process) name("process_name", stream.process_name);
+        shard.stream == 0 ||
+        distinct_pid(context_.streams[shard.stream - 1].thread) != distinct_pid(stream.thread);
+    if (first_of_process) name("process_name", shown_process_name(stream));
     name("thread_name", shown_thread_name(stream, shard.stream));
     if (const Result<void> written = write_entries(text); !written) return written;
   }
@@ -187,7 +188,7 @@ RowsSink::RowsSink(const ExportContext& context, const NsConverter& to_ns,
                    const ShardContext& shard, Names& names, Form form)
     : TextSink(context, to_ns, shard, names), form_(form), before_(shard.open_calls) {
   if (form == Form::json) thread_ = ",\"pid\":";
-  append_number(thread_, stream_->thread.pid);
+  append_number(thread_, distinct_pid(stream_->thread));
   thread_ += form == Form::json ? ",\"tid\":" : ",";
   append_number(thread_, stream_->thread.tid);
   if (form == Form::json) {

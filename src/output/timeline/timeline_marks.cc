@@ -214,8 +214,8 @@ class ChromeEntries {
   void begin(std::string_view phase, uint64_t ns, size_t stream, std::string_view name) {
     const EventStream& from = context_.streams[stream];
     text_ += fmt::format(",\n{{\"ph\":\"{}\",\"pid\":{},\"tid\":{},\"ts\":{}.{:03},\"name\":\"{}\"",
-                         phase, from.thread.pid, shown_tid(from, stream), ns / 1000, ns % 1000,
-                         escaped(name));
+                         phase, distinct_pid(from.thread), shown_tid(from, stream), ns / 1000,
+                         ns % 1000, escaped(name));
   }
   void arguments(const TimelineMarks::Arguments& all) {
     if (all.empty()) return;

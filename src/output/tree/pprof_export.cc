@@ -8,6 +8,7 @@
 
 #include "output/escape.h"
 #include "output/timeline/proto_writer.h"
+#include "output/timeline/shown_thread.h"
 #include "output/tree/tree_export.h"
 
 namespace telltale {
@@ -134,7 +135,9 @@ ProtoMessage thread_labels(const CallTree::Root& root, Strings& strings) {
       root.thread_name.empty() ? std::to_string(root.thread.tid) : root.thread_name;
   add(ProtoMessage().varint(label::kKey, strings("thread")).varint(label::kString, strings(title)));
   add(ProtoMessage().varint(label::kKey, strings("tid")).int64(label::kNumber, root.thread.tid));
-  add(ProtoMessage().varint(label::kKey, strings("pid")).int64(label::kNumber, root.thread.pid));
+  add(ProtoMessage()
+          .varint(label::kKey, strings("pid"))
+          .int64(label::kNumber, distinct_pid(root.thread)));
   if (!root.process_name.empty()) {
     add(ProtoMessage()
             .varint(label::kKey, strings("process"))

@@ -10,6 +10,7 @@
 #include "analysis/calls/call_graph.h"
 #include "base/counted.h"
 #include "base/sort_rows.h"
+#include "model/thread_text.h"
 #include "model/waiting.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
@@ -24,7 +25,7 @@ std::string thread_title(const CallTree::Root& root) {
   std::string title = fmt::format("thread {}", root.thread.tid);
   if (!root.thread_name.empty()) title += " " + root.thread_name;
   if (!root.process_name.empty())
-    title += fmt::format(" of {} {}", root.process_name, root.thread.pid);
+    title += fmt::format(" of {} {}", root.process_name, process_text(root.thread));
   return title;
 }
 

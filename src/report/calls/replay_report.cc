@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/joined.h"
+#include "model/thread_text.h"
 #include "output/escape.h"
 #include "output/export.h"
 #include "output/table/json_document.h"
@@ -88,9 +89,7 @@ std::string_view kind_name(Kind kind) {
 bool is_of_call(Kind kind) { return kind != Kind::event && kind != Kind::loss; }
 
 std::string thread_words(const EventStream& stream) {
-  std::string words = stream.thread.pid == 0
-                          ? fmt::format("thread {}", stream.thread.tid)
-                          : fmt::format("thread {}:{}", stream.thread.pid, stream.thread.tid);
+  std::string words = "thread " + thread_text(stream.thread);
   if (!stream.thread_name.empty()) words += " (" + visible(stream.thread_name) + ")";
   return words;
 }

@@ -10,6 +10,7 @@
 
 #include "base/counted.h"
 #include "base/sort_rows.h"
+#include "model/thread_text.h"
 #include "output/escape.h"
 #include "output/export.h"
 #include "output/table/screen.h"
@@ -198,7 +199,7 @@ class SlowText {
         "   in {} at {:.6f} ms;", thread_and_name(stream),
         static_cast<double>(calls_.clock().to_ns(call.which.entered - calls_.first_time())) / 1e6);
     const std::string replay =
-        fmt::format("{} --thread {} --call {}", command, stream.thread.tid, call.which.call);
+        fmt::format("{} --thread {} --call {}", command, thread_argument(call), call.which.call);
     // The command is to be copied: it stays in one line.
     const bool fits = !screen().is_terminal() || place.size() + 1 + replay.size() <= screen().width;
     out_.write(place + (fits ? " " : "\n   ") + replay + "\n");
@@ -208,6 +209,14 @@ class SlowText {
   }
 
  private:
+  // For --thread: the tid, if it is that of one thread.
+  [[nodiscard]] std::string thread_argument(const CallDetails& call) const {
+    const ThreadKey& thread = calls_.streams()[call.which.stream].thread;
+    const auto same = std::ranges::count(calls_.streams(), thread.tid,
+                                         [](const EventStream& one) { return one.thread.tid; });
+    return same == 1 ? std::to_string(thread.tid) : thread_text(thread);
+  }
+
   [[nodiscard]] std::string duration(Ticks ticks) const {
     return show_duration(calls_.clock().to_ns_f(static_cast<double>(ticks)));
   }

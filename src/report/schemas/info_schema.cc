@@ -21,7 +21,8 @@ using reports::kTid;
 // info
 constexpr std::array kThreadFields = {
     kPid, kTid, text("name", "The thread's name, if the recording has it.").sometimes(),
-    text("process_name", "The process's program, if the recording has it.").sometimes()};
+    text("process_name", "The process's program, if the recording has it.").sometimes(),
+    count("process_number", "Of several processes with this pid: which, from 1.").sometimes()};
 constexpr std::array kInfoMembers = {
     text("format", "Format of the recording."),
     text("version", "Version of the format, as the file says it."),
