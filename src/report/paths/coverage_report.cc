@@ -165,18 +165,39 @@ std::vector<KnownFile::Function> known_functions(const RanFunctions& functions) 
   return known;
 }
 
+// The lines that functions begin at. Where a function was inlined everywhere, the line of its
+// declaration is not known: another copy's, or the first line that it has code of. 0: unknown.
+class FirstLines {
+ public:
+  explicit FirstLines(const std::vector<FunctionCoverage>& functions) {
+    for (const FunctionCoverage& function : functions)
+      if (function.line != 0) declared_[{function.file, function.linkage_name}] = function.line;
+  }
+  uint32_t operator()(const FunctionCoverage& function) const {
+    if (function.line != 0) return function.line;
+    const auto found = declared_.find({function.file, function.linkage_name});
+    if (found != declared_.end()) return found->second;
+    return function.source_lines.empty() ? 0 : function.source_lines.begin()->first;
+  }
+
+ private:
+  std::map<std::pair<std::string_view, std::string_view>, uint32_t> declared_;
+};
+
 // Names of files are plain, since viewers compare them with those of a repository. Functions of one
 // line and one name are joined: `name_of_symbol` gives both symbols of a constructor one name.
 std::map<std::string, KnownFile> known_files(const std::vector<FunctionCoverage>& functions,
                                              std::string (*name_of_symbol)(std::string_view)) {
   std::map<std::string, KnownFile> files;
   std::map<std::string, RanFunctions> by_file;
+  const FirstLines lines(functions);
   for (const FunctionCoverage& function : functions) {
     for (const auto& [place, ran] : function.lines)
       add_copy(files[plain_path(place.first)].lines, place.second, ran);
-    if (function.file.empty() || function.line == 0) continue;
-    add_copy(by_file[plain_path(function.file)],
-             {function.line, name_of_symbol(function.linkage_name)}, function.ran);
+    const uint32_t line = lines(function);
+    if (function.file.empty() || line == 0) continue;
+    add_copy(by_file[plain_path(function.file)], {line, name_of_symbol(function.linkage_name)},
+             function.ran);
   }
   for (const auto& [file, of_file] : by_file) files[file].functions = known_functions(of_file);
   for (auto& [file, known] : files)

@@ -79,6 +79,20 @@ TEST(CoverageReport, FunctionsHaveUniqueNames) {
   EXPECT_THAT(cobertura, HasSubstr("<method name=\"helper:30\""));
 }
 
+TEST(CoverageReport, FunctionsThatWereInlinedEverywhereBeginAtTheirFirstLine) {
+  FunctionCoverage inlined = function("never", "/src/a.c", Ran::no);
+  inlined.line = 0;
+  inlined.source_lines = {{4, Ran::no}, {5, Ran::no}};
+  const std::vector functions = {function("main", "/src/a.c", Ran::yes), inlined};
+  EXPECT_THAT(written(write_coverage_lcov, functions),
+              HasSubstr("FN:3,main\nFN:4,never\nFNDA:1,main\nFNDA:0,never\nFNF:2\nFNH:1\n"));
+  EXPECT_THAT(written(write_coverage_cobertura, functions),
+              HasSubstr("<line number=\"4\" hits=\"0\"/></lines></method>"));
+  // In another program it has code of its own.
+  const std::vector both = {inlined, function("never", "/src/a.c", Ran::yes)};
+  EXPECT_THAT(written(write_coverage_lcov, both), HasSubstr("FN:3,never\nFNDA:1,never\nFNF:1\n"));
+}
+
 // As a complete object and as a part of one.
 TEST(CoverageReport, CoberturaJoinsBothSymbolsOfAConstructor) {
   const auto both = [](Ran first, Ran second) {
