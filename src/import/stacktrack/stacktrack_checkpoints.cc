@@ -30,6 +30,20 @@ Iterator choose(Iterator begin, Iterator end, StacktrackCheckpoints::Place place
   return after;
 }
 
+// `shown`: of a style that the specification does not have.
+CheckpointKind kind_of(uint64_t style, CheckpointKind shown) {
+  switch (static_cast<stacktrack::Style>(style)) {
+    case stacktrack::Style::function:
+    case stacktrack::Style::block:
+      return CheckpointKind::scope;
+    case stacktrack::Style::step:
+      return CheckpointKind::step;
+    case stacktrack::Style::value:
+      return CheckpointKind::variable;
+  }
+  return shown;
+}
+
 uint32_t to_line(uint64_t line) {
   return line > std::numeric_limits<uint32_t>::max() ? 0 : static_cast<uint32_t>(line);
 }
@@ -124,19 +138,7 @@ void StacktrackCheckpoints::finish(Process& process) {
     // The order in which texts end differs from that of their records.
     sort_rows(scope->definitions, {}, &Definition::place);
     for (Definition& definition : scope->definitions) {
-      CheckpointKind kind = shown;
-      switch (static_cast<stacktrack::Style>(definition.style)) {
-        case stacktrack::Style::function:
-        case stacktrack::Style::block:
-          kind = CheckpointKind::scope;
-          break;
-        case stacktrack::Style::step:
-          kind = CheckpointKind::step;
-          break;
-        case stacktrack::Style::value:
-          kind = CheckpointKind::variable;
-          break;
-      }
+      const CheckpointKind kind = kind_of(definition.style, shown);
       const std::string file = file_name(process, definition);
       std::string name = definition.name;
       if (name.empty()) {
