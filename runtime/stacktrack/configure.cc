@@ -132,7 +132,8 @@ void post_classic_losses(Sink& sink, Store* store) {
                                        "telltale.lost.reentered",
                                        "telltale.lost.unfit",
                                        "telltale.lost.cut_text",
-                                       "telltale.lost.names"};
+                                       "telltale.lost.names",
+                                       "telltale.lost.processes"};
   static Site sites[stacktrack::kLostReasons + 1];
   for (uint32_t reason = 1; reason <= stacktrack::kLostReasons; ++reason) {
     Site& site = sites[reason];

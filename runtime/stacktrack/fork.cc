@@ -24,7 +24,8 @@ void detach_chunks() {
   }
 }
 
-// Runs first in the child of fork(). The parent's files stay the parent's.
+// Runs first in the child of fork(). The parent's files stay the parent's, except for the count of
+// children that could not make files.
 void become_child() {
   const KeepErrno keep;
   Configuring::reset();
@@ -41,6 +42,9 @@ void become_child() {
     if (sink.state != kOpen) continue;
     sink.rotating = 0;
     sink.callback_users = 0;
+    sink.parents_count = sink.store == nullptr
+                             ? nullptr
+                             : sink.store->lost[static_cast<uint32_t>(LostReason::processes)];
     sink.store = nullptr;
     if (kind_of(sink) != SinkKind::callback)
       sink.state = sink.plan.follow_fork ? kWaitingForChild : kClosed;
@@ -96,7 +100,10 @@ bool open_in_child() {
       name_files(sink.plan);
       // A file that the user named is the parent's; the child's gets a derived name in that folder.
       sink.plan.path[0] = 0;
-      if (start_sink(sink, cycle) != 0) sink.state = kClosed;
+      if (start_sink(sink, cycle) != 0) {
+        sink.state = kClosed;
+        if (sink.parents_count != nullptr) count_if_mapped(sink.parents_count);
+      }
     }
     any = any || is_open(sink);
   }

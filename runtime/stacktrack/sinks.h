@@ -38,6 +38,7 @@ struct Sink {
   CallbackOptions callback;
   uint32_t callback_users;  // threads inside it
   FilePlan plan;
+  uint64_t* parents_count;  // of a child that waits: of processes, in the parent's file, or null
   uint64_t lost[stacktrack::kLostReasons + 1];
 };
 

@@ -1,6 +1,7 @@
 #include "system.h"
 
 #include <linux/falloc.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -133,6 +134,10 @@ bool replace_with_memory(void* base, size_t bytes) {
   const KeepErrno keep;
   return ::mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
                 0) != MAP_FAILED;
+}
+void count_if_mapped(uint64_t* count) {
+  constexpr uint32_t kAddOne = uint32_t{FUTEX_OP_ADD} << 28 | 1U << 12;
+  call(SYS_futex, count, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0L, count, kAddOne);
 }
 void forbid_access(void* base, size_t bytes) { call(SYS_mprotect, base, bytes, PROT_NONE); }
 

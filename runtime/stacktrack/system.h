@@ -62,6 +62,10 @@ void* map_file(int file, uint64_t offset, size_t bytes);
 void* map_memory(size_t bytes);
 // Replaces the mapping there by zeroed anonymous memory; whole pages.
 bool replace_with_memory(void* base, size_t bytes);
+// Adds one to a little-endian number that may not be mapped any more, or be past the end of its
+// file. The kernel does it, as the second half of a futex operation that wakes nobody: it fails
+// where a store would raise a signal.
+void count_if_mapped(uint64_t* count);
 void forbid_access(void* base, size_t bytes);
 void unmap(void* base, size_t bytes);
 

@@ -10,9 +10,12 @@
 #include "trace_file.h"
 
 namespace telltale::recorder {
+namespace {
 
-// The child has only a copy of the parent's memory: no mapping, no other threads.
-void forget_parent() {
+// The child has only a copy of the parent's memory: no mapping but the head of the side record, no
+// other threads. Returns that head; null: the parent has no file.
+SideHeader* forget_all_but_head() {
+  auto* const head = reinterpret_cast<SideHeader*>(side_file.shared_head());
   thread_state.current = &unregistered;
   thread_state.kept = nullptr;
   thread_state.name[0] = '\0';
@@ -35,7 +38,22 @@ void forget_parent() {
   __atomic_fetch_add(&state.epoch, 1, __ATOMIC_ACQ_REL);
   // The timer thread stayed with the parent.
   if (state.options.clock == ClockKind::sparse) state.options.clock = ClockKind::tsc;
+  return head;
 }
+
+// `error`: why the child has no recording of its own; 0: it has one, or wants none.
+void leave_parents_head(SideHeader* head, long error) {
+  if (head == nullptr) return;
+  if (error != 0) {
+    sys::add_if_mapped(&head->unrecorded_children, 1);
+    sys::set_if_mapped(&head->unrecorded_error, static_cast<uint32_t>(-error));
+  }
+  sys::call(SYS_munmap, head, kPage);
+}
+
+}  // namespace
+
+void forget_parent() { leave_parents_head(forget_all_but_head(), 0); }
 
 void begin_recording() {
   if (__atomic_exchange_n(&state.fork_mark->beginning, 1, __ATOMIC_ACQUIRE) != 0) {
@@ -44,8 +62,11 @@ void begin_recording() {
     return;
   }
   const bool child = sys::pid() != state.pid;
-  if (child) forget_parent();
-  const bool begun = (!child || state.options.follow_forks) && open_recording();
+  SideHeader* const parents_head = child ? forget_all_but_head() : nullptr;
+  const bool wanted = !child || state.options.follow_forks;
+  const long error = wanted ? open_recording() : 0;
+  leave_parents_head(parents_head, error);
+  const bool begun = wanted && error == 0;
   if (begun) {
     rewrite_side();
     state.min_ticks =

@@ -88,29 +88,30 @@ bool make_ring_lists() {
   return true;
 }
 
-bool open_memory() {
+long open_memory() {
   const size_t bytes = trace_bytes(state.cells);
   auto* const memory = static_cast<std::byte*>(sys::map_private(bytes));
-  if (memory == nullptr) return false;
+  if (memory == nullptr) return -ENOMEM;
   sys::call(SYS_madvise, memory, bytes, MADV_DONTFORK);
   state.header = reinterpret_cast<TraceHeader*>(memory);
-  return true;
+  return 0;
 }
 
-bool open_trace_file() {
+long open_trace_file() {
   for (uint32_t attempt = 0; attempt < kMostAttempts; ++attempt) {
     Path path;
-    if (!make_path(attempt, path)) return false;
+    if (!make_path(attempt, path)) return -ENOENT;
     // Creating the trace claims its name and the side record's; an old side record is removed.
     if (sys::call(SYS_faccessat, AT_FDCWD, path.c_str(), 0) == 0) continue;
     // Allocates only the first cell here: on a small disk the side record needs space, too.
-    if (trace_file.create(path.c_str(), trace_bytes(state.cells), trace_bytes(1))) {
+    const long error = trace_file.create(path.c_str(), trace_bytes(state.cells), trace_bytes(1));
+    if (error == 0) {
       trace_path = path;
-      return true;
+      return 0;
     }
-    if (sys::call(SYS_faccessat, AT_FDCWD, path.c_str(), 0) != 0) return false;
+    if (sys::call(SYS_faccessat, AT_FDCWD, path.c_str(), 0) != 0) return error;
   }
-  return false;
+  return -EEXIST;
 }
 
 void write_side_header(SideHeader& side) {
@@ -138,8 +139,10 @@ void open_side_file() {
     Path path = trace_path;
     path.add(".side");
     sys::call(SYS_unlinkat, AT_FDCWD, path.c_str(), 0);
-    if (side_file.create(path.c_str(), kSideMapped, kSideFirst))
+    if (side_file.create(path.c_str(), kSideMapped, kSideFirst) == 0) {
       state.side = reinterpret_cast<SideHeader*>(side_file.base());
+      side_file.share_head_with_children();
+    }
   }
   write_side_header(*state.side);
   state.side->flags |= flags & (kSideLoaderNotWatched | kSideNotAllPatched);
@@ -182,7 +185,7 @@ bool make_path(uint32_t attempt, Path& path) {
   return !path.full();
 }
 
-bool open_recording() {
+long open_recording() {
   choose_clock();
   // A sparse clock does not tell where between two readings a wait was.
   state.waits = state.options.waits && state.sparse_interval == 0;
@@ -194,13 +197,13 @@ bool open_recording() {
   state.cells = static_cast<uint32_t>(
       most(1, (state.options.size - xray::kFileHeaderBytes) / state.options.cell_bytes));
   const bool in_file = state.options.mode != Mode::snapshot;
-  if (in_file ? !open_trace_file() : !open_memory()) return false;
+  if (const long error = in_file ? open_trace_file() : open_memory(); error != 0) return error;
   if (in_file) {
     state.header = reinterpret_cast<TraceHeader*>(trace_file.base());
     state.cells = static_cast<uint32_t>((trace_file.mapped() - xray::kFileHeaderBytes) /
                                         state.options.cell_bytes);
   }
-  if (state.cells == 0 || !make_ring_lists()) return false;
+  if (state.cells == 0 || !make_ring_lists()) return -ENOMEM;
   ++state.part;
   open_side_file();
   start_clock();
@@ -209,7 +212,7 @@ bool open_recording() {
   const Locked locked(state.lock);
   take_all_buffers();
   state.space_gone = false;
-  return true;
+  return 0;
 }
 
 bool grow_trace(uint32_t cells) {

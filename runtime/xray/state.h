@@ -144,7 +144,10 @@ struct SideHeader {
   uint32_t cost_outside;
   uint64_t stop_ticks;  // when recording was stopped; 0: never
   uint32_t part;        // 1 for the process's first recording, 2 after it was stopped and started
-  uint8_t zero[36];
+  // Written by forked children.
+  uint32_t unrecorded_children;  // that could not create files of their own
+  uint32_t unrecorded_error;     // errno of the last one
+  uint8_t zero[28];
 };
 static_assert(sizeof(SideHeader) == 256);
 enum SideFlags : uint32_t {

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/mman.h>
@@ -63,6 +64,19 @@ inline void* map(void* at, size_t bytes, int protection, int flags, int file, lo
 inline void* map_private(size_t bytes) {
   return map(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
              -1, 0);
+}
+// Adds to, or replaces, a word that may not be mapped any more, or be past the end of its file. The
+// kernel does it, as the second half of a futex operation that wakes nobody: it fails where a store
+// would raise SIGSEGV or SIGBUS. `number` is below 2048.
+inline void change_if_mapped(uint32_t* word, int operation, uint32_t number) {
+  const uint32_t change = static_cast<uint32_t>(operation) << 28 | number << 12;
+  call(SYS_futex, word, FUTEX_WAKE_OP | FUTEX_PRIVATE_FLAG, 0, 0, word, change);
+}
+inline void add_if_mapped(uint32_t* word, uint32_t number) {
+  change_if_mapped(word, FUTEX_OP_ADD, number);
+}
+inline void set_if_mapped(uint32_t* word, uint32_t number) {
+  change_if_mapped(word, FUTEX_OP_SET, number);
 }
 inline long clock_ns(int clock) {
   timespec now{};

@@ -43,11 +43,19 @@ int high_descriptor(int descriptor) {
   return descriptor;
 }
 
+// Beyond the limit the kernel would send SIGXFSZ, which the program must not see.
+bool is_over_limit(size_t bytes) {
+  rlimit limit;
+  limit.rlim_cur = RLIM_INFINITY;
+  sys::call(SYS_prlimit64, 0, int{RLIMIT_FSIZE}, static_cast<void*>(nullptr), &limit);
+  return limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur;
+}
+
 }  // namespace
 
-bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes) {
+long MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes) {
   const long opened = sys::open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
-  if (sys::failed(opened)) return false;
+  if (sys::failed(opened)) return opened;
   descriptor_ = high_descriptor(static_cast<int>(opened));
   path_.clear();
   path_.add(path);
@@ -72,14 +80,19 @@ bool MappedFile::create(const char* path, size_t most_bytes, size_t first_bytes)
       sys::call(SYS_close, descriptor_);
       descriptor_ = -1;
     }
-    return true;
+    return 0;
   }
+  const long error = base_ == nullptr ? -ENOMEM : is_over_limit(first_bytes) ? -EFBIG : -ENOSPC;
   sys::call(SYS_unlinkat, AT_FDCWD, path, 0);
   if (base_ != nullptr) sys::call(SYS_munmap, base_, mapped_);
   sys::call(SYS_close, descriptor_);
   descriptor_ = -1;
   forget();
-  return false;
+  return error;
+}
+
+void MappedFile::share_head_with_children() {
+  shares_head_ = !sys::failed(sys::call(SYS_madvise, base_, kPage, MADV_DOFORK));
 }
 
 bool MappedFile::is_ours(int descriptor) const {
@@ -149,11 +162,7 @@ void MappedFile::close_descriptor() {
 }
 
 bool MappedFile::allocate(int descriptor, size_t from, size_t bytes) const {
-  // Beyond the limit the kernel would send SIGXFSZ, which the program must not see.
-  rlimit limit;
-  limit.rlim_cur = RLIM_INFINITY;
-  sys::call(SYS_prlimit64, 0, int{RLIMIT_FSIZE}, static_cast<void*>(nullptr), &limit);
-  if (limit.rlim_cur != RLIM_INFINITY && bytes > limit.rlim_cur) return false;
+  if (is_over_limit(bytes)) return false;
   const long done = sys::call(SYS_fallocate, descriptor, 0, from, bytes - from);
   // Writing zeros creates the file's pages, many at once: a store into a missing page costs several
   // times as much, because the kernel creates each one separately. On a file system without
@@ -188,6 +197,7 @@ void MappedFile::forget() {
   close_descriptor();
   base_ = nullptr;
   mapped_ = allocated_ = 0;
+  shares_head_ = false;
 }
 
 void MappedFile::retire() {
@@ -201,7 +211,8 @@ bool MappedFile::replace_if_holds(const void* address) {
   if (base_ == nullptr || at < base_ || at >= base_ + mapped_) return false;
   sys::map(base_, mapped_, PROT_READ | PROT_WRITE,
            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-  sys::call(SYS_madvise, base_, mapped_, MADV_DONTFORK);
+  // Not the first page: a child expects a shared one to be there.
+  sys::call(SYS_madvise, base_ + kPage, mapped_ - kPage, MADV_DONTFORK);
   return true;
 }
 

@@ -18,8 +18,12 @@ using Path = Text<kMostPath>;
 class MappedFile {
  public:
   // Creates `path`, which must not exist, mode 0600, and maps `most_bytes` of it; fewer if the
-  // address space has no room (bytes_mapped()). False: neither file nor mapping is left.
-  bool create(const char* path, size_t most_bytes, size_t first_bytes);
+  // address space has no room (bytes_mapped()). 0, or -errno: neither file nor mapping is left.
+  long create(const char* path, size_t most_bytes, size_t first_bytes);
+  // From now on forked children share the first page, and nothing else.
+  void share_head_with_children();
+  // That page, also in a child that has not called forget(); null: it is not shared.
+  [[nodiscard]] std::byte* shared_head() const { return shares_head_ ? base_ : nullptr; }
   // Allocates the file's first `bytes` bytes. False: no space, over a limit, or the file is no
   // longer the one that was opened.
   bool grow(size_t bytes);
@@ -51,6 +55,7 @@ class MappedFile {
   std::byte* base_ = nullptr;
   size_t mapped_ = 0;
   size_t allocated_ = 0;
+  bool shares_head_ = false;
   int descriptor_ = -1;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
@@ -68,9 +73,9 @@ extern MappedFile side_file;
 // The trace's path; empty while there is none.
 extern Path trace_path;
 
-// Makes the trace and the side record, by state.options, and writes their headers. False: no trace
-// can be written; state is left as before.
-bool open_recording();
+// Makes the trace and the side record, by state.options, and writes their headers. 0, or -errno: no
+// trace can be written; state is left as before.
+long open_recording();
 // Makes the file contain `cells` cells. Needs the lock. False: there is no space for them.
 bool grow_trace(uint32_t cells);
 // After a recording was stopped, before another one: the files keep what they have.

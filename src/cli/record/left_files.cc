@@ -68,14 +68,18 @@ bool has_events(const Result<InputFile>& input, const xray::FileHeader& header) 
   return !xray::frame_fdr_file(input->bytes(), header, input->name()).buffers.empty();
 }
 
-// Events that the recorder of a StackTrack file has counted as lost, in records at its beginning.
-// What a ring replaced is no loss.
-uint64_t stacktrack_loss(Bytes bytes) {
+struct StacktrackLoss {
+  uint64_t events = 0;
+  uint64_t processes = 0;
+};
+// What the recorder of a StackTrack file has counted as lost, in records at its beginning. What a
+// ring replaced is no loss.
+StacktrackLoss stacktrack_loss(Bytes bytes) {
   const Result<stacktrack::StreamFormat> format = stacktrack::recognise(bytes);
-  if (!format) return 0;
+  if (!format) return {};
   constexpr uint64_t kRecords = 64;
   const uint64_t entry = format->description.entry_size;
-  uint64_t lost = 0;
+  StacktrackLoss lost;
   for (uint64_t i = 0; i < kRecords; ++i) {
     const uint64_t at = format->first_record + i * entry;
     if (at + entry > bytes.size()) break;
@@ -85,8 +89,9 @@ uint64_t stacktrack_loss(Bytes bytes) {
     const auto reason = static_cast<stacktrack::LostReason>(
         record.number(stacktrack::RecordKind::lost, stacktrack::Role::reason));
     using enum stacktrack::LostReason;
-    if (reason == no_space || reason == reentered || reason == unfit)
-      lost += record.number(stacktrack::RecordKind::lost, stacktrack::Role::count);
+    const uint64_t count = record.number(stacktrack::RecordKind::lost, stacktrack::Role::count);
+    if (reason == no_space || reason == reentered || reason == unfit) lost.events += count;
+    if (reason == processes) lost.processes += count;
   }
   return lost;
 }
@@ -116,6 +121,8 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
                               : Result<xray::FileHeader>(std::unexpected(input.error()));
     const xray::SideRecord side = side_record_of(path.string());
     left.compared_linkage_names |= side.compared_linkage_names;
+    left.unrecorded_processes += side.unrecorded_children;
+    if (side.unrecorded_error != 0) left.unrecorded_error = static_cast<int>(side.unrecorded_error);
     const bool runs = side.pid != 0 && !writer_has_ended(side.pid, {path.string()});
     if (!runs && header && header->type == xray::LogType::fdr && !has_events(input, *header)) {
       left.left_out += side.left_out;
@@ -131,8 +138,13 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
                                   ? ""
                                   : ": the file may not grow further, see --size, --min and "
                                     "--mode ring");
-    if (const uint64_t lost = input && !header ? stacktrack_loss(input->bytes()) : 0; lost != 0)
-      file.note = counted(lost, "event") + " lost, see `telltale info`, --size and --mode ring";
+    const StacktrackLoss lost =
+        input && !header ? stacktrack_loss(input->bytes()) : StacktrackLoss{};
+    left.unrecorded_processes += lost.processes;
+    if (lost.events != 0) {
+      file.note =
+          counted(lost.events, "event") + " lost, see `telltale info`, --size and --mode ring";
+    }
     file.is_xray = header.has_value();
     if (runs)
       file.note += file.note.empty() ? "its process still runs" : "; its process still runs";

@@ -26,6 +26,8 @@ struct LeftFile {
 struct LeftFiles {
   std::vector<LeftFile> files;  // ordered by name
   uint64_t left_out = 0;        // events that filters kept out of recordings without any event
+  uint64_t unrecorded_processes = 0;    // forked ones that could not create files
+  int unrecorded_error = 0;             // errno of one of them; 0: unknown
   bool compared_linkage_names = false;  // patterns chose functions by these alone
 };
 // Recordings made since the plan. Removes those without events, unless their process still runs;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "base/unrecorded_processes.h"
 #include "cli/options/message.h"
 #include "cli/options/reading_options.h"
 #include "cli/record/child_process.h"
@@ -85,6 +86,8 @@ void report_files(const LeftFiles& left, const RecorderPlan& plan) {
                                              "still run",
                                              noted)));
   }
+  if (left.unrecorded_processes != 0)
+    say(unrecorded_processes_words(left.unrecorded_processes, left.unrecorded_error));
   if (left.compared_linkage_names) {
     say("--function and --without were compared with linkage names ('_ZN1V3getEi') alone: the "
         "program has no C++ library, whose __cxa_demangle tells other names");
@@ -96,6 +99,7 @@ void report_files(const LeftFiles& left, const RecorderPlan& plan) {
     for (const std::string& hint : volume_hints(paths)) say(hint);
     return;
   }
+  if (left.unrecorded_processes != 0) return;
   if (left.left_out != 0) {
     say(fmt::format(
         "nothing was recorded: --min, --depth or --threads left out {}",

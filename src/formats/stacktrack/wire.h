@@ -60,8 +60,9 @@ enum class LostReason : uint32_t {
   unfit = 4,        // events: an id does not fit the classic layout
   cut_text = 5,     // truncated texts; their events are in the file
   names = 6,        // context records (names, files) for which there was no space
+  processes = 7,    // forked children that could not create files of their own
 };
-constexpr uint32_t kLostReasons = 6;
+constexpr uint32_t kLostReasons = 7;
 
 // The layout of the 2005 example: 16-bit ids.
 namespace classic {

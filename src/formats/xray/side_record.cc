@@ -135,6 +135,8 @@ class SideReader {
     record_.cost_outside = in.read<uint32_t>("cost_outside");
     record_.stop_time = in.read<uint64_t>("stop_time");
     record_.part = in.read<uint32_t>("part");
+    record_.unrecorded_children = in.read<uint32_t>("unrecorded_children");
+    record_.unrecorded_error = in.read<uint32_t>("unrecorded_error");
   }
 
   // False if no further record can follow.

@@ -108,6 +108,8 @@ struct SideRecord {
   uint32_t cost_outside = 0;            // before and after them
   uint64_t stop_time = 0;               // when recording was stopped; 0: it was not
   uint32_t part = 0;                    // of the process's recordings, from 1; 0: unknown
+  uint32_t unrecorded_children = 0;     // forked, and without files of their own
+  uint32_t unrecorded_error = 0;        // errno of the last one
   std::vector<SideObject> objects;      // in file order
   std::vector<SideFunction> functions;  // by id
   std::vector<SideDropped> dropped;     // in file order

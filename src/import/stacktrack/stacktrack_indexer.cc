@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "base/counted.h"
+#include "base/unrecorded_processes.h"
 #include "formats/stacktrack/wire.h"
 #include "model/thread_text.h"
 
@@ -37,18 +38,21 @@ std::string loss_text(uint64_t reason, uint64_t count) {
       "events made inside the recorder itself",
       "events with an id that does not fit the layout",
       "ends of texts",
-      "names and locations of checkpoints, for lack of space"};
+      "names and locations of checkpoints, for lack of space",
+      "forked processes"};
   if (reason == 0 || reason > kTexts.size())
     return fmt::format("the recorder lost {} for reason {}", counted(count, "event"), reason);
   if (reason == static_cast<uint64_t>(stacktrack::LostReason::cut_text))
     return "the recorder truncated " + counted(count, "text");
+  if (reason == static_cast<uint64_t>(stacktrack::LostReason::processes))
+    return unrecorded_processes_words(count, 0);
   return fmt::format("the recorder lost {} {}", count, kTexts[reason - 1]);
 }
 
 // The same for a loss that is named, as in the classic layout.
 std::string loss_text(std::string_view reason, uint64_t count) {
   static constexpr std::array<std::string_view, stacktrack::kLostReasons> kNames = {
-      "no_space", "overwritten", "reentered", "unfit", "cut_text", "names"};
+      "no_space", "overwritten", "reentered", "unfit", "cut_text", "names", "processes"};
   const auto* const known = std::ranges::find(kNames, reason);
   if (known != kNames.end())
     return loss_text(static_cast<uint64_t>(known - kNames.begin()) + 1, count);

@@ -18,6 +18,7 @@
 
 #include "base/counted.h"
 #include "base/signal_name.h"
+#include "base/unrecorded_processes.h"
 #include "base/utc_time.h"
 #include "formats/xray/side_record.h"
 #include "import/merged_names.h"
@@ -74,6 +75,12 @@ void add_losses(const FoundSideRecord& side, ProblemLog& problems) {
     if (loss.events == 0) continue;
     problems.add({loss.kind, 0, side.path, "SideRecord",
                   fmt::format("{} lost: {}", counted(loss.events, "event"), loss.reason), 0});
+  }
+  if (side.record.unrecorded_children != 0) {
+    problems.add({Problem::Kind::loss, 0, side.path, "SideRecord",
+                  unrecorded_processes_words(side.record.unrecorded_children,
+                                             static_cast<int>(side.record.unrecorded_error)),
+                  0});
   }
   if (side.record.clock_anomalies != 0) {
     problems.add({Problem::Kind::oddity, 0, side.path, "SideRecord",
