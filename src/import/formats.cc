@@ -101,18 +101,6 @@ std::optional<OutputFormat> output_format_of_name(std::string_view name) {
   return std::nullopt;
 }
 
-std::optional<OutputFormat> output_format_of_path(std::string_view path) {
-  std::optional<OutputFormat> best;
-  size_t longest = 0;
-  for (const OutputFormat& format : output_formats()) {
-    const size_t fits = fitting_extension(format.name.extensions, path);
-    if (fits <= longest) continue;
-    best = format;
-    longest = fits;
-  }
-  return best;
-}
-
 const ConvertTarget* find_target(const FormatDescriptor& format, std::string_view name) {
   const auto found = std::ranges::find(
       format.targets, name, [](const ConvertTarget& target) { return target.output.name; });

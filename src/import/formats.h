@@ -32,8 +32,6 @@ struct OutputFormat {
 // In the order in which help lists them.
 std::vector<OutputFormat> output_formats();
 std::optional<OutputFormat> output_format_of_name(std::string_view name);
-// By the file's extension or the beginning of its name; the longest match wins.
-std::optional<OutputFormat> output_format_of_path(std::string_view path);
 // The target of a format by name; null if there is none.
 const ConvertTarget* find_target(const FormatDescriptor& format, std::string_view name);
 

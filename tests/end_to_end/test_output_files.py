@@ -12,6 +12,7 @@ from core_files import crash
 from program_text import program_text
 import recorded_programs as programs
 from recorded_programs import telltale
+import sampler_programs
 
 SOURCE = pathlib.Path(programs.PROGRAMS).parents[1]
 ORDERS = SOURCE / "examples/orders/orders.yaml"
@@ -37,6 +38,13 @@ class OutputFiles(unittest.TestCase):
     @functools.cache
     def core(self, program):
         return crash(self.place / "core", program, "crash")
+
+    def traced_program(self):
+        if "fsanitize" in (pathlib.Path(sampler_programs.BINARY_DIR) / "build.ninja").read_text() or not sampler_programs.RELEASES:
+            self.skipTest("telltale-cc needs its plugins")
+        source = self.place / "aborts.cc"
+        source.write_text(ABORTS)
+        return sampler_programs.build(self.place / "aborts", sampler_programs.RELEASES[-1], "--trace=cc_pt.schema", "-silent", source, cxx=True)
 
     @staticmethod
     def all_verbs():
@@ -95,7 +103,7 @@ class OutputFiles(unittest.TestCase):
     def test_an_input_is_never_overwritten(self):
         program = programs.build("g++", *programs.CALL_FLAGS)
         before = self.input.read_bytes(), program.read_bytes()
-        for verb in (["convert", self.input, "--to", "llvm-xray-yaml"], ["graph", self.input], ["flame", self.input]):
+        for verb in (["convert", self.input, "--to", "llvm-xray-yaml"], ["graph", self.input, "--json"], ["flame", self.input, "--json"]):
             for force in ([], ["--force"]):
                 with self.subTest(verb=verb[0], force=force):
                     done = telltale(*verb, "-o", self.input, *force)
@@ -152,6 +160,59 @@ class OutputFiles(unittest.TestCase):
                 done = subprocess.run([programs.TELLTALE, *words], stdout=full, stderr=subprocess.PIPE, timeout=60)
                 self.assertEqual((done.returncode, done.stderr.decode()),
                                  (3, "telltale: standard output: cannot write: No space left on device\n"))
+
+    # What files of these names begin with.
+    FORMS = {".html": "<!DOCTYPE html>", ".htm": "<!DOCTYPE html>", ".json": "{", ".svg": r"<\?xml.*\n<svg", ".dot": "digraph", ".gv": "digraph",
+             ".sarif": r'{\s*"\$schema": ?"[^"]*sarif', ".info": "SF:", ".lcov": "SF:", ".xml": r"<\?xml.*\n(<!.*\n)?<coverage", ".graphml": r"<\?xml.*\n<graphml",
+             ".csv": r"[a-z_]+,[a-z_\d,]+\n"}
+    WRITTEN = {"graph": (".dot", ".gv", ".json", ".csv"), "flame": (".html", ".htm", ".svg", ".json"), "resolve": (".json", ".csv"),
+               "sites": (".json", ".csv"), "extract-cfg": (".graphml", ".dot", ".gv"), "diff": (".html", ".htm"),
+               "isolate": (".html", ".htm", ".json", ".csv", ".sarif", ".dot", ".gv"), "paths": (".html", ".htm", ".json"),
+               "coverage": (".html", ".htm", ".json", ".csv", ".info", ".lcov", ".xml"), "convert": (".json", ".csv", ".dot", ".gv")}
+
+    def test_the_name_chooses_what_is_written(self):
+        program = self.traced_program()
+        commands = {**self.verbs(program), "convert": ["convert", self.input], "diff": ["diff", self.input, self.input, "--order"],
+                    "isolate": [*self.verbs(program)["isolate"], "--source", SOURCE]}
+        self.assertEqual(set(commands), set(self.WRITTEN))
+        for verb, command in commands.items():
+            for ending, begins in self.FORMS.items():
+                with self.subTest(verb=verb, ending=ending):
+                    path = self.place / f"{verb}{ending}"
+                    words = command[:-2] if verb == "isolate" and "htm" not in ending else command
+                    done = telltale(*words, "-o", path)
+                    if ending in self.WRITTEN[verb]:
+                        self.assertEqual(done.returncode, 0, done.stderr)
+                        self.assertRegex(path.read_text(), re.compile(r"\A\s*(TN:.*\n)?" + begins))
+                    elif (verb, ending) not in (("convert", ".info"), ("convert", ".lcov")):  # of reports
+                        self.assertEqual((done.returncode, path.exists()), (2, False), done.stderr)
+                        self.assertIn(f"telltale {verb} cannot write what the name", done.stderr)
+
+    def test_an_option_chooses_for_any_name_and_other_names_choose_nothing(self):
+        program = self.traced_program()
+        commands = self.verbs(program)
+        for command, begins in ((["graph", self.input, "--json"], "{"), (["flame", self.input, "--json"], "{"),
+                                ([*commands["isolate"], "--csv"], "[a-z_]+,"), ([*commands["isolate"], "--annotations"], "::|"),
+                                ([*commands["coverage"], "--to", "text"], "(?!<)"), (["convert", self.input, "--to", "csv"], "pid,")):
+            for ending in (".svg", ".html", ".json", ".folded"):
+                with self.subTest(command=command[0], ending=ending):
+                    path = self.place / f"{command[0]}{ending}"
+                    done = telltale(*command, "-o", path, "--force")
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertRegex(path.read_text(), re.compile(r"\A" + begins))
+        for verb, begins in (("graph", "digraph"), ("flame", "<!DOCTYPE html>"), ("resolve", "(?!{)"), ("extract-cfg", r"<\?xml"), ("isolate", "(?!{)")):
+            for name in ("x", "x.txt", "x.out"):
+                path = self.place / verb / name
+                path.parent.mkdir(exist_ok=True)
+                done = telltale(*commands[verb], "-o", path)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertRegex(path.read_text(), re.compile(r"\A" + begins))
+
+    def test_a_name_and_an_option_that_exclude_each_other(self):
+        core = self.verbs(self.traced_program())["paths"]
+        done = telltale(*core, "--slice", "-n", 5, "-o", self.place / "x.html")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--html excludes --limit", done.stderr)
 
     def test_every_verb_with_an_output_has_it(self):
         program = programs.build("g++", source=ABORTS)

@@ -40,6 +40,10 @@ Option& Option::description(const std::string& text) {
   return *this;
 }
 
+Option& Option::add_to_description(const std::string& text) {
+  return description(option_->get_description() + text);
+}
+
 Option& Option::group(const std::string& name) {
   option_->group(name);
   return *this;
@@ -96,6 +100,17 @@ Option& Option::in_range(double least, double most) {
 Option& Option::not_empty() {
   cli::not_empty(*option_);
   return *this;
+}
+
+Option& Option::check(std::function<std::string(const std::string&)> find_fault) {
+  option_->check(CLI::Validator(
+      [find = std::move(find_fault)](const std::string& typed) { return find(typed); }, ""));
+  return *this;
+}
+
+void Option::supply(const std::string& value) {
+  option_->add_result(value);
+  option_->run_callback();
 }
 
 Option& Option::expected(int values) {

@@ -26,6 +26,7 @@ class Option {
   // Name of the value and description of the option in the help.
   Option& type_name(const std::string& name);
   Option& description(const std::string& text);
+  Option& add_to_description(const std::string& text);
   // Heading under which help lists it.
   Option& group(const std::string& name);
   // Makes help show the variable's current value as the default.
@@ -39,6 +40,11 @@ class Option {
   Option& in_range(double least, double most);  // not NaN
   // An empty value is an error: a variable of the shell that is not set.
   Option& not_empty();
+  // `find_fault` gets each value while the command line is read, before needs() and excludes() are
+  // checked; a text that is not empty is an error.
+  Option& check(std::function<std::string(const std::string&)> find_fault);
+  // Only from there: as if the command line had this option, too. A flag's value is "true".
+  void supply(const std::string& value);
   // The option takes exactly this many values.
   Option& expected(int values);
   // For a repeatable option: it takes one value each time instead of all that follow.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "import/formats.h"
 #include "import/recording_folder.h"
 #include "import/xray/xray_side_record.h"
+#include "output/export_format.h"
 #include "output/file_kind.h"
 
 namespace telltale::cli {
@@ -23,6 +25,33 @@ std::string kind_of_output(std::string_view head) {
   return file_kind(head);
 }
 
+bool is_usual_for_something(std::string_view path) {
+  constexpr std::string_view kOthers = ".html .htm .svg .sarif .xml .graphml";
+  return fitting_extension(kOthers, path) != 0 ||
+         std::ranges::any_of(output_formats(), [&](const OutputFormat& format) {
+           return fitting_extension(format.name.extensions, path) != 0;
+         });
+}
+
+const OutputForm* form_of(const std::vector<OutputForm>& forms, std::string_view path) {
+  const OutputForm* best = nullptr;
+  size_t longest = 0;
+  for (const OutputForm& form : forms) {
+    const size_t fits = fitting_extension(form.extensions, path);
+    if (fits <= longest) continue;
+    best = &form;
+    longest = fits;
+  }
+  return best;
+}
+
+std::string extensions_of(const std::vector<OutputForm>& forms) {
+  std::string all;
+  for (const OutputForm& form : forms)
+    all += (all.empty() ? "" : " ") + std::string(form.extensions);
+  return all;
+}
+
 }  // namespace
 
 Option add_output_option(Command verb, OutputOption& output, const std::string& description) {
@@ -31,7 +60,28 @@ Option add_output_option(Command verb, OutputOption& output, const std::string& 
   return option;
 }
 
-bool names_page(const OutputOption& output) { return output.path.ends_with(".html"); }
+void choose_form_by_name(Command verb, const std::vector<OutputForm>& forms,
+                         const std::vector<std::string>& others) {
+  std::set<std::string> options(others.begin(), others.end());
+  for (const OutputForm& form : forms)
+    if (!form.option.empty()) options.insert(form.option);
+  Option output = verb.option("--output");
+  output.add_to_description("; the end of its name chooses what is written (" +
+                            extensions_of(forms) + ") unless an option does");
+  output.check([verb, forms, options](const std::string& path) -> std::string {
+    const bool is_chosen = std::ranges::any_of(
+        options, [&](const std::string& option) { return verb.option(option).count() != 0; });
+    if (is_chosen || path == "-") return {};
+    const OutputForm* const form = form_of(forms, path);
+    if (form != nullptr) {
+      if (!form->option.empty()) verb.option(form->option).supply(form->value);
+      return {};
+    }
+    if (!is_usual_for_something(path)) return {};
+    return "telltale " + verb.name() + " cannot write what the name " + path + " says; it writes " +
+           extensions_of(forms) + ", or what an option chooses";
+  });
+}
 
 Result<void> check_output(const OutputOption& output, const std::vector<std::string>& inputs) {
   struct stat written{};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/error.h"
@@ -19,8 +20,25 @@ struct OutputOption {
 // -o and --force. Returns -o.
 Option add_output_option(Command verb, OutputOption& output,
                          const std::string& description = "file to write; - is standard output");
-// Whether the file is to be a page, by its name.
-bool names_page(const OutputOption& output);
+
+// Something that a verb writes.
+struct OutputForm {
+  std::string_view extensions;  // as OutputName::extensions
+  std::string option;           // selects it: "--json", "--to"; empty: none has to
+  std::string value = "true";
+};
+// Extensions of what several verbs write.
+constexpr std::string_view kPageExtensions = ".html .htm";
+constexpr std::string_view kDotExtensions = ".dot .gv";
+constexpr std::string_view kLcovExtensions = ".info .lcov";
+constexpr std::string_view kYamlExtensions = ".yaml .yml";
+
+// The name of the output selects one of the forms, as if the command line had its option, unless
+// it has an option of another form, or one of `others`. A name that is usual for what the verb
+// does not write is an error; any other name selects nothing. REQUIRES: the verb has all these
+// options, and add_output_option() was called.
+void choose_form_by_name(Command verb, const std::vector<OutputForm>& forms,
+                         const std::vector<std::string>& others = {});
 // Errors: usage, if the output is one of the inputs, under whatever name: it would be overwritten,
 // which --force does not allow either.
 Result<void> check_output(const OutputOption& output, const std::vector<std::string>& inputs);

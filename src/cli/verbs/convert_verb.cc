@@ -258,9 +258,7 @@ int run_records(const ConvertOptions& options, const OutputFormat& format, const
 }
 
 int run(const ConvertOptions& options) {
-  const std::optional<OutputFormat> format = options.to.empty()
-                                                 ? output_format_of_path(options.output.path)
-                                                 : output_format_of_name(options.to);
+  const std::optional<OutputFormat> format = output_format_of_name(options.to);
   if (options.reading.json && options.output.path == "-") {
     return report_error(
         usage_error("--json describes the conversion on standard output, so -o cannot be -")
@@ -285,6 +283,16 @@ std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const OutputFormat& format : output_formats()) names.emplace_back(format.name.name);
   return names;
+}
+
+// Of those that are chosen by name.
+std::vector<OutputForm> forms() {
+  std::vector<OutputForm> forms;
+  for (const OutputFormat& format : output_formats()) {
+    if (!format.name.extensions.empty())
+      forms.push_back({format.name.extensions, "--to", std::string(format.name.name)});
+  }
+  return forms;
 }
 
 // One line per format: name, description, extensions.
@@ -312,6 +320,8 @@ void add_convert_verb(Command app, int& status) {
   verb.add_option("--to", options->to, "format; default: by the output's extension")
       .type_name("FORMAT")
       .one_of(format_names());
+  choose_form_by_name(verb, forms());
+  verb.option("--output").description("file to write; - is standard output");  // see the footer
   verb.add_option("--output-description", options->output_description,
                   "stacktrack: output of expand_events --show_format on the target platform")
       .type_name("FILE");

@@ -98,11 +98,12 @@ void add_coverage_verb(Command app, int& status) {
       .excludes("--csv");
   verb.add_flag("--lines", options->lines, "also list the lines, beside their source text");
   add_output_option(verb, options->output).show_default();
-  verb.callback([options, &status] {
-    options->html = options->html || (names_page(options->output) && options->format == "text" &&
-                                      !options->reading.json && !options->reading.csv);
-    status = run(*options);
-  });
+  choose_form_by_name(verb, {{kPageExtensions, "--html"},
+                             {".json", "--json"},
+                             {".csv", "--csv"},
+                             {kLcovExtensions, "--to", "lcov"},
+                             {".xml", "--to", "cobertura"}});
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

@@ -333,6 +333,7 @@ void add_diff_verb(Command app, int& status) {
   add_output_option(verb, options->output, "file of the page; - is standard output")
       .needs("--html")
       .show_default();
+  choose_form_by_name(verb, {{kPageExtensions, "--html"}});
   verb.callback([options, table, &status] {
     options->table_is_given = table.count() != 0;
     status = run(*options);

@@ -71,6 +71,7 @@ void add_extract_cfg_verb(Command app, int& status) {
                   "only the function with this linker's name, and its copies")
       .type_name("SYMBOL");
   add_output_option(verb, options->output).show_default();
+  choose_form_by_name(verb, {{".graphml", "--to", "graphml"}, {kDotExtensions, "--to", "dot"}});
   verb.callback([options, &status] { status = run(*options); });
 }
 

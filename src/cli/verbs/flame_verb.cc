@@ -42,6 +42,7 @@ struct FlameOptions {
 };
 
 constexpr size_t kMaxThreadTrees = 200;
+constexpr std::string_view kDrawing = ".svg";
 
 std::string thread_title(const CallTree::Root& root) {
   if (root.thread == ThreadKey() && root.thread_name.empty()) return "all threads";
@@ -138,12 +139,8 @@ void add_facts(FlameGraph& graph, const ReadingOptions& reading, const Recording
   if (!filters.empty()) fact("filter", filters);
 }
 
-bool writes_data(const FlameOptions& options) {
-  return options.reading.json || options.output.path.ends_with(".json");
-}
-
 NameStyle names_of(const FlameOptions& options) {
-  if (options.reading.names.empty() && writes_data(options)) return NameStyle::full;
+  if (options.reading.names.empty() && options.reading.json) return NameStyle::full;
   return options.reading.name_style();
 }
 
@@ -151,10 +148,10 @@ NameStyle names_of(const FlameOptions& options) {
 Result<void> write(const FlameGraph& graph, const ExportContext& context,
                    const FlameOptions& options, std::string_view format, const ProblemLog& problems,
                    OutputFile& out) {
-  if (writes_data(options)) {
+  if (options.reading.json) {
     return write_flame_document(graph, context.clock, context.functions, format, problems, out);
   }
-  const auto draw = options.output.path.ends_with(".svg") ? write_flame_svg : write_flame_html;
+  const auto draw = options.output.path.ends_with(kDrawing) ? write_flame_svg : write_flame_html;
   return draw(graph, context.clock, context.functions, out);
 }
 
@@ -312,7 +309,7 @@ int compare(const FlameOptions& options) {
 int run(const FlameOptions& options) {
   if (const auto free = check_output(options.output, options.reading); !free)
     return report_error(free.error());
-  const bool is_drawing = !options.reading.json && options.output.path.ends_with(".svg");
+  const bool is_drawing = !options.reading.json && options.output.path.ends_with(kDrawing);
   if (options.reading.files.size() == 2 && !options.together) {
     if (options.reading.follow) {
       return report_error(
@@ -357,9 +354,9 @@ void add_flame_verb(Command app, int& status) {
       .one_value_each();
   verb.option("--json").description("write the page's content as JSON, with stable keys");
   add_output_option(verb, options->output,
-                    "file to write: a page; an SVG if the name ends in .svg; the page's data if it "
-                    "ends in .json; - means standard output")
+                    "file to write: a page, an SVG or the page's data; - is standard output")
       .required();
+  choose_form_by_name(verb, {{kPageExtensions, ""}, {kDrawing, ""}, {".json", "--json"}});
   add_measure_option(verb, options->measure, {"time"}, "what makes a box wide: time of calls");
   verb.add_option("--min-percent", options->min_percent,
                   "omit what has less than this share of the time and of the calls")

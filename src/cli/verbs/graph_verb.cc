@@ -95,6 +95,7 @@ void add_graph_verb(Command app, int& status) {
   add_names_option(verb, options->reading);
   add_net_option(verb, options->reading);
   add_output_option(verb, options->output).show_default();
+  choose_form_by_name(verb, {{kDotExtensions, ""}, {".json", "--json"}, {".csv", "--csv"}});
   const Option share = verb.add_option("--min-percent", options->min_percent,
                                        "omit what has less than this share of the time and of the "
                                        "calls; default: 0.5, with --json and --csv 0")

@@ -231,8 +231,6 @@ std::vector<isolation::Compound> combine(const IsolateOptions& options,
 }
 
 int run(IsolateOptions& options) {
-  options.html =
-      options.html || (names_page(options.output) && !options.json && !options.csv && !options.dot);
   settle(options);
   for (const std::vector<std::string>* inputs :
        {&options.sources.inputs, &options.sources.programs, &options.sources.failed,
@@ -402,6 +400,13 @@ void add_isolate_verb(Command app, int& status) {
       .not_empty()
       .type_name("STUDY|BUILD");
   add_output_option(verb, options->output).show_default();
+  choose_form_by_name(verb,
+                      {{kPageExtensions, "--html"},
+                       {".json", "--json"},
+                       {".csv", "--csv"},
+                       {".sarif", "--sarif"},
+                       {kDotExtensions, "--dot"}},
+                      {"--annotations"});
   verb.callback([options, &status] { status = run(*options); });
 }
 

@@ -227,10 +227,8 @@ void add_paths_verb(Command app, int& status) {
   add_names_option(verb, options->reading);
   verb.option("--names").excludes("--json");
   add_output_option(verb, options->output).show_default();
-  verb.callback([options, &status] {
-    options->html = options->html || (names_page(options->output) && !options->reading.json);
-    status = run(*options);
-  });
+  choose_form_by_name(verb, {{kPageExtensions, "--html"}, {".json", "--json"}});
+  verb.callback([options, &status] { status = run(*options); });
 }
 
 }  // namespace telltale::cli

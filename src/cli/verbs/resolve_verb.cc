@@ -59,6 +59,7 @@ void add_resolve_verb(Command app, int& status) {
   add_csv_option(verb, options->reading);
   add_counts_options(verb, options->counts);
   add_output_option(verb, options->output).show_default();
+  choose_form_by_name(verb, {{".json", "--json"}, {".csv", "--csv"}});
   verb.callback([options, &status] { status = run(*options); });
 }
 

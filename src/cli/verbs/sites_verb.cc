@@ -349,6 +349,8 @@ void add_sites_verb(Command app, int& status) {
       .excludes(json)
       .excludes(csv);
   add_output_option(verb, options->output, "file to write instead of standard output");
+  choose_form_by_name(
+      verb, {{".json", "--json"}, {".csv", "--csv"}, {kYamlExtensions, "--to", "llvm-xray-yaml"}});
   verb.add_option("--debug-directory", options->debug_directories,
                   "folder of separate debug files, searched before debuginfod");
   verb.add_option("--debug-file", options->debug_files,
