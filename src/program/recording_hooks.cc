@@ -31,6 +31,7 @@ void look_for_names(const ElfImage& image, const ElfSection& table, RecordingHoo
     has_recorder = has_recorder || symbol->name == kRecorder;
     hooks.xray_runtime = hooks.xray_runtime || symbol->name == kXrayRuntime;
   }
+  hooks.recorder = hooks.recorder || has_recorder;
   hooks.own_function_hooks = hooks.own_function_hooks || (defines_hook && !has_recorder);
 }
 

@@ -11,6 +11,7 @@ struct RecordingHooks {
   bool xray_runtime = false;        // clang's XRay runtime is linked: it was built with that option
   bool function_calls = false;      // built with gcc's or clang's -finstrument-functions
   bool own_function_hooks = false;  // it defines the hooks of that option itself
+  bool recorder = false;            // telltale's recorder is linked into it
   bool loads_libraries = false;     // dynamically linked: LD_PRELOAD reaches it
 };
 

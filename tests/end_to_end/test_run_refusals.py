@@ -1,10 +1,12 @@
 """`telltale run` with options that cannot work does not start the program; if nothing is recorded, it says why."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from program_text import program_text
@@ -91,6 +93,43 @@ class Refusals(unittest.TestCase):
         own = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source=program_text("recorders/cases/own_hooks.c"))
         self.assertIn("defines __cyg_profile_func_enter: calls of its functions reach that instead of the recorder", said(own))
         self.assertIn("reached a StackTrack checkpoint; --xray records its functions", said(self.program, options=["-o", "x.tlg"]))
+
+    def test_a_recording_that_was_removed(self):
+        for remove in ("rm -f *.xray", "mv *.xray gone", "mkdir away; mv *.xray* away"):
+            run = Recorded("sh", "-c", f"{self.program}; {remove}", options=["--xray"])
+            self.assertRegex(run.done.stderr, r"nothing was recorded: \S+\.xray was made and removed again, by the program or another one")
+        run = Recorded("sh", "-c", "touch x.txt; rm x.txt", options=["--xray"])
+        self.assertNotIn("removed", run.done.stderr)
+        self.assertIn("neither sh nor what it may have started called functions", run.done.stderr)
+
+    def test_a_process_that_has_not_recorded_yet(self):
+        daemon = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source=program_text("recorders/cases/late_daemon.c"))
+        run = Recorded(daemon)
+        try:
+            said = re.search(r"nothing was recorded yet: none of .* was called; but process (\d+) \(\S+\) still runs, and may record into (\S+)\n",
+                             run.done.stderr)
+            self.assertIsNotNone(said, run.done.stderr)
+            self.assertEqual(pathlib.Path(said[2]).resolve(), run.place.resolve())
+        finally:
+            (run.place / "go").touch()
+        while not list(run.place.glob("*.xray")):
+            time.sleep(0.01)
+
+    def test_static_programs_have_hooks_of_the_c_library(self):
+        for flags in (["-static"], ["-static-pie"]):
+            static = programs.build("gcc", "-xc", *flags, *programs.CALL_FLAGS, source=WORK)
+            self.assertIn("is statically linked: nothing can be preloaded", Recorded(static).done.stderr)
+        archive = programs.RECORDER.parent / "libtelltale_xray.a"
+        linked = programs.build("g++", "-static", *programs.CALL_FLAGS, "-Wl,-u,telltale_xray_start", source=program_text("recorders/cases/uncalled.c"),
+                                after=(str(archive),))
+        self.assertIn("none of the functions that can be watched was called", Recorded(linked).done.stderr)
+
+    def test_a_program_whose_name_begins_like_mono(self):
+        here = place()
+        shutil.copy(programs.build("gcc", "-xc", "-DPLAIN", source=program_text("recorders/cases/uncalled.c")), here / "monolith")
+        shutil.copy(here / "monolith", here / "mono-sgen")
+        self.assertNotIn("Mono", Recorded(here / "monolith").done.stderr)
+        self.assertIn("programs of Mono record themselves", Recorded(here / "mono-sgen").done.stderr)
 
     @unittest.skipUnless(programs.CLANG, "needs clang")
     def test_below_clangs_threshold(self):

@@ -39,14 +39,16 @@ bool is_numbered(std::string_view file, std::string_view name) {
   return file.empty();
 }
 
+bool names_recording(const RecorderPlan& plan, const std::string& file) {
+  const bool is_named = !plan.name.empty() && (file == plan.name || is_numbered(file, plan.name));
+  return is_named || std::ranges::any_of(plan.suffixes, [&](const std::string& suffix) {
+           return file.ends_with(suffix);
+         });
+}
+
 bool is_recording(const RecorderPlan& plan, const fs::directory_entry& entry) {
   std::error_code failure;
-  const std::string file = entry.path().filename().string();
-  const bool is_named = !plan.name.empty() && (file == plan.name || is_numbered(file, plan.name));
-  return (is_named ||
-          std::ranges::any_of(plan.suffixes,
-                              [&](const std::string& suffix) { return file.ends_with(suffix); })) &&
-         entry.is_regular_file(failure);
+  return names_recording(plan, entry.path().filename().string()) && entry.is_regular_file(failure);
 }
 
 std::vector<std::string> new_recordings(const RecorderPlan& plan) {
@@ -108,8 +110,10 @@ std::set<std::string> recordings_in(const RecorderPlan& plan) {
   return names;
 }
 
-LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome) {
+LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome,
+                          FolderWatch& watch) {
   LeftFiles left;
+  const std::vector<std::string> removed = watch.removed();  // before this removes files itself
   for (const std::string& name : new_recordings(plan)) {
     const fs::path path = fs::path(plan.folder) / name;
     std::error_code failure;
@@ -150,6 +154,12 @@ LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome)
       file.note += file.note.empty() ? "its process still runs" : "; its process still runs";
     left.files.push_back(std::move(file));
   }
+  if (!left.files.empty()) return left;
+  for (const std::string& name : removed)
+    if (names_recording(plan, name) && !plan.before.contains(name)) left.removed = name;
+  for (const std::pair<std::string, std::string>& variable : plan.environment)
+    if (left.waiting.empty() && variable.first.starts_with("TELLTALE_"))
+      left.waiting = processes_started_with(variable);
   return left;
 }
 

@@ -7,6 +7,8 @@
 
 #include "base/error.h"
 #include "cli/record/child_process.h"
+#include "cli/record/folder_watch.h"
+#include "cli/record/live_processes.h"
 #include "cli/record/recorder_plan.h"
 
 namespace telltale::cli {
@@ -24,6 +26,10 @@ struct LeftFile {
 
 // What a run produced.
 struct LeftFiles {
+  // Only if there are no files: why.
+  std::string removed;               // a recording that was removed meanwhile; empty: none
+  std::vector<LiveProcess> waiting;  // processes that may yet record
+
   std::vector<LeftFile> files;  // ordered by name
   uint64_t left_out = 0;        // events that filters kept out of recordings without any event
   uint64_t unrecorded_processes = 0;    // forked ones that could not create files
@@ -32,8 +38,9 @@ struct LeftFiles {
 };
 // Recordings made since the plan. Removes those without events, unless their process still runs;
 // the others of the child's process get a note of how it ended, and those of processes that have
-// ended the names of their functions.
-LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome);
+// ended the names of their functions. `watch`: of the plan's folder, since before the run.
+LeftFiles find_left_files(const RecorderPlan& plan, const ChildOutcome& outcome,
+                          FolderWatch& watch);
 // What the recordings made since the plan contain so far.
 struct RecordedSoFar {
   uint64_t bytes = 0;

@@ -20,7 +20,7 @@
 #include <utility>
 #include <vector>
 
-#include "bytes/input_file.h"
+#include "cli/record/proc_text.h"
 #include "formats/xray/wire.h"
 
 namespace telltale::cli {
@@ -83,14 +83,6 @@ std::string_view take_line(std::string_view& text) {
   const std::string_view line = text.substr(0, end);
   text.remove_prefix(std::min(end + 1, text.size()));
   return line;
-}
-
-// Of a file in /proc; empty: it cannot be read.
-std::string read_text(const std::string& path) {
-  const Result<InputFile> file = InputFile::open(path);
-  if (!file) return {};
-  const Bytes bytes = file->bytes();
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
 // The abstract names that the recorder of `pid` may listen at.

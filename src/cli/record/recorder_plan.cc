@@ -288,6 +288,12 @@ bool has_other_rights(const std::string& program) {
          ::getxattr(path.c_str(), "security.capability", nullptr, 0) > 0;
 }
 
+// Whether it is Mono itself, by its name.
+bool is_mono(const std::string& program) {
+  const std::string name = fs::path(program).filename().string();
+  return name == "mono" || name == "mono-sgen" || name == "mono-boehm";
+}
+
 // Why the recorder has nothing to record, judging by the program's file; empty if it has.
 std::string why_not_recorded(const RecordingHooks& hooks, const std::string& program,
                              Recorders recorders) {
@@ -296,22 +302,23 @@ std::string why_not_recorded(const RecordingHooks& hooks, const std::string& pro
            " runs with other rights than its caller (setuid, setgid or capabilities): then "
            "recorders ignore the environment";
   }
-  if (fs::path(program).filename().string().starts_with("mono")) {
+  const bool has_hooks = hooks.xray || hooks.function_calls;
+  if (!has_hooks && is_mono(program)) {
     return "programs of Mono record themselves: mono --profile=log:calls,output=FILE PROGRAM";
   }
-  const bool has_hooks = hooks.xray || hooks.function_calls;
   if (!recorders.xray) {
     return fmt::format("neither {} nor what it may have started reached a StackTrack checkpoint{}",
                        program, has_hooks ? "; --xray records its functions" : "");
+  }
+  // Before the hooks: a static program has the C library's, which do nothing.
+  if (has_hooks && !hooks.loads_libraries && !hooks.recorder) {
+    return program +
+           " is statically linked: nothing can be preloaded; link telltale::xray_recorder into it";
   }
   if (hooks.own_function_hooks && !hooks.xray) {
     return program +
            " defines __cyg_profile_func_enter: calls of its functions reach that instead of the "
            "recorder";
-  }
-  if (has_hooks && !hooks.loads_libraries) {
-    return program +
-           " is statically linked: nothing can be preloaded; link telltale::xray_recorder into it";
   }
   if (has_hooks) return {};
   if (hooks.xray_runtime) {

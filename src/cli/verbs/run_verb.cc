@@ -107,6 +107,18 @@ void report_files(const LeftFiles& left, const RecorderPlan& plan) {
   } else if (const uint64_t available = bytes_available(plan.folder); available < kLeastBytes) {
     say(fmt::format("nothing was recorded: {} has {} free", plan.folder,
                     counted(available, "byte")));
+  } else if (!left.removed.empty()) {
+    say(fmt::format(
+        "nothing was recorded: {} was made and removed again, by the program or another one, or by "
+        "the recorder because there was no space for it",
+        left.removed));
+  } else if (!left.waiting.empty()) {
+    const LiveProcess& first = left.waiting.front();
+    const size_t others = left.waiting.size() - 1;
+    say(fmt::format(
+        "nothing was recorded yet: {}; but process {} ({}{}) still runs, and may record into {}",
+        plan.why_nothing, first.pid, first.name,
+        others == 0 ? "" : fmt::format(", and {} more", others), plan.folder));
   } else {
     say("nothing was recorded: " + plan.why_nothing);
   }
@@ -133,6 +145,7 @@ int report_start_failure(const Error& error, int start_failure) {
 
 int run_once(const RecorderPlan& plan, const RunOptions& options) {
   int start_failure = 0;
+  FolderWatch watch(plan.folder);
   const Result<ChildOutcome> outcome = [&] {
     RecordingProgress progress(plan, options.quiet);
     return run_child({options.recorder.command, plan.environment, [&progress] { progress.show(); },
@@ -140,7 +153,7 @@ int run_once(const RecorderPlan& plan, const RunOptions& options) {
                      start_failure);
   }();
   if (!outcome) return report_start_failure(outcome.error(), start_failure);
-  const LeftFiles left = find_left_files(plan, *outcome);
+  const LeftFiles left = find_left_files(plan, *outcome, watch);
   if (!options.quiet) report_files(left, plan);
   return pass_on(*outcome);
 }
@@ -155,10 +168,12 @@ int compare(const RecorderPlan& plan, const RunOptions& options) {
   Times bare;
   Times recorded;
   ChildOutcome last;
+  FolderWatch watch(plan.folder);
   for (size_t i = 0; i < 2 * options.compare; ++i) {
     const bool records = i % 2 == 1;
     if (records) {
       if (auto cleared = clear_left_files(plan); !cleared) return report_error(cleared.error());
+      (void)watch.removed();  // these are no loss
     }
     if (auto again = input->rewind(); !again) return report_error(again.error());
     int start_failure = 0;
@@ -167,7 +182,7 @@ int compare(const RecorderPlan& plan, const RunOptions& options) {
     (records ? recorded : bare).add(*outcome);
     last = *outcome;
   }
-  const LeftFiles left = find_left_files(plan, last);
+  const LeftFiles left = find_left_files(plan, last, watch);
   if (!options.quiet) {
     report_files(left, plan);
     report_comparison(bare, recorded);
