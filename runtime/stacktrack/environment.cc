@@ -102,6 +102,36 @@ bool take_option(const Word& name, const Word& value, FileOptions& options) {
   return false;
 }
 
+// A file has one chunk at least.
+bool is_too_small(const FileOptions& options) {
+  return options.ring_bytes == 0 && options.rotate_bytes == 0 && default_limit_bytes != 0 &&
+         default_limit_bytes < smallest_file(options.layout);
+}
+
+// Of the usual errors, without strerror(), which may allocate memory; null: another one.
+const char* words_of(int error) {
+  switch (error) {
+    case ENOENT:
+      return "no such file or directory";
+    case ENOTDIR:
+      return "not a directory";
+    case EACCES:
+    case EPERM:
+      return "permission denied";
+    case EROFS:
+      return "read-only file system";
+    case ENOSPC:
+      return "no space left, or a limit of the file size";
+    case EMFILE:
+    case ENFILE:
+      return "too many open files";
+    case ENAMETOOLONG:
+      return "file name too long";
+    default:
+      return nullptr;
+  }
+}
+
 }  // namespace
 
 void open_from_environment() {
@@ -135,9 +165,18 @@ void open_from_environment() {
     opened = telltale_st_open_v1(&request);
   }
   if (opened < 0) {
+    Message message;
+    message.add("nothing is recorded: no file can be opened: ");
     char number[24];
-    write_number(number, sizeof(number), static_cast<uint64_t>(-opened));
-    Message().add("nothing is recorded: no file can be opened, error ").add(number).write();
+    if (is_too_small(request.file)) {
+      write_number(number, sizeof(number), smallest_file(request.file.layout));
+      message.add("size must be at least ").add(number).add(" bytes").write();
+    } else if (const char* const words = words_of(-opened); words != nullptr) {
+      message.add(words).write();
+    } else {
+      write_number(number, sizeof(number), static_cast<uint64_t>(-opened));
+      message.add("error ").add(number).write();
+    }
   }
   default_limit_bytes = 0;  // the program's own files are the program's affair
 }

@@ -244,9 +244,7 @@ Store* make_store(Layout layout, const char* path, uint64_t ring_bytes, uint64_t
   if (*error == 0 && ring_bytes != 0) *error = make_ring(*store, file, ring_bytes);
   if (*error == 0) {
     store->shared = &store->first_shared;
-    if (!fill_shared(*store, layout == Layout::wide ? kSharedChunk / 4 : kClassicChunk, kPinned,
-                     store->shared))
-      *error = -ENOSPC;
+    if (!fill_shared(*store, smallest_file(layout), kPinned, store->shared)) *error = -ENOSPC;
   }
   if (file >= 0) {
     close_file(file);

@@ -30,6 +30,10 @@ constexpr uint64_t kLargestChunk = 1U << 20;
 constexpr uint64_t kSharedChunk = 1U << 16;
 constexpr uint64_t kClassicChunk =
     12288;  // the smallest multiple of a page and of a classic record
+// A growing file's first chunk.
+constexpr uint64_t smallest_file(Layout layout) {
+  return layout == Layout::wide ? kSharedChunk / 4 : kClassicChunk;
+}
 constexpr uint64_t kSmallestRing = 1U << 16;
 
 // Lives in its own mapping, from make_store() to retire_store().

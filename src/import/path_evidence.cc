@@ -104,6 +104,23 @@ class PathPredicates final : public PredicateSet {
   SiteTable table_;
 };
 
+// Whether the run says of anything that it did not do it.
+bool denies_something(const PathFacts& run) {
+  return !run.decoded.empty() || std::ranges::any_of(run.known, [](const auto& deeds) {
+    return std::ranges::any_of(deeds, [](const auto& deed) { return deed.second == Said::no; });
+  });
+}
+
+bool passed_deny_nothing(std::span<const PathRun> runs, std::span<const RunRecording> recordings) {
+  bool any = false;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (recordings[i].failed || !runs[i].facts) continue;
+    if (denies_something(*runs[i].facts)) return false;
+    any = true;
+  }
+  return any;
+}
+
 }  // namespace
 
 RecordingEvidence path_evidence(std::vector<PathRun> runs, std::span<const RunRecording> recordings,
@@ -116,7 +133,10 @@ RecordingEvidence path_evidence(std::vector<PathRun> runs, std::span<const RunRe
   for (PathRun& run : runs) {
     if (run.facts && !names.empty()) rename_files(names, *run.facts);
   }
-  return observe_runs(runs, recordings, std::make_unique<const PathPredicates>(runs));
+  RecordingEvidence evidence =
+      observe_runs(runs, recordings, std::make_unique<const PathPredicates>(runs));
+  evidence.passed_deny_nothing = passed_deny_nothing(runs, recordings);
+  return evidence;
 }
 
 PathRun read_path_run(const RunRecording& recording, const OpenRecording& open) {

@@ -29,6 +29,9 @@ struct RecordingEvidence {
   std::vector<isolation::LabelledRun> runs;  // in order; those whose recording could be read
   std::vector<size_t> recording_of_run;      // number in the list that was read
   uint64_t without_report = 0;               // recordings that could not be read
+  // Of paths: there are runs that passed, but of nothing do they say that they did not do it, so
+  // that no predicate can predict failure.
+  bool passed_deny_nothing = false;
   ProblemLog problems;
 };
 

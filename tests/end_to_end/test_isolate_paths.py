@@ -61,6 +61,16 @@ class IsolatePaths(SamplerCase):
         # The only line of fail() is as good.
         self.assertIn((f"line {line('total -= 100')} ran", "lines"), [(each["predicate"], each["scheme"]) for each in [row, *row["same"]]])
 
+    def test_runs_that_passed_without_paths(self):
+        """Nothing was on their stacks but what ends a program: no predicate can predict failure."""
+        for schema in ("pt.schema", "cc_pt.schema"):
+            program = build(self.path("early"), RELEASES[-1], f"--trace={schema}", "-silent", "-O0", SOURCE.with_name("ends_early.c"))
+            for label, mode in (("failed", 1), ("passed", 0)):
+                self.path(label).mkdir(exist_ok=True)
+                run(program, str(mode), env={"TELLTALE_PATHS": str(self.path(label) / "1.core"), "TELLTALE_PATHS_AT_EXIT": "1"})
+            done = telltale("isolate", "--failed", self.path("failed"), "--passed", self.path("passed"))
+            self.assertEqual("the runs that passed left no paths to compare with: their calls had returned" in done.stderr, schema == "pt.schema", done.stderr)
+
     def test_what_a_crash_prevents_does_not_predict_it(self):
         """Lines that the crashed calls could still have reached, and those of functions that were not called yet."""
         source = SOURCE.with_name("ends_early.c")

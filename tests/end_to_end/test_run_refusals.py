@@ -49,6 +49,8 @@ class Refusals(unittest.TestCase):
                               (["--signal", "FOO"], "--signal FOO: this must be USR1"),
                               (["--depth", "0"], "--depth"), (["--auto", "--sparse", "16"], "--sparse"), (["--threads", "0"], "--threads"),
                               (["--function", "f(int[,]*"], "cannot hold a comma"),
+                              (["--stacktrack", "--size", "1K"], "--size 1K: a StackTrack file has 16384 bytes at least"),
+                              (["--stacktrack", "--set", "layout=classic", "--size", "11K"], "--size 11K: a StackTrack file has 12288 bytes at least"),
                               (["--stacktrack", "--size", "10X"], "--size 10X: this must be a number of bytes")):
             with self.subTest(options=options):
                 self.assertIn(said, self.refused(*options))

@@ -174,7 +174,11 @@ class Rows(unittest.TestCase):
                           "clock=-1", "on"):
                 self.assertEqual(said(f"{wrong},dir={folder}"), [f'telltale-stacktrack: TELLTALE_STACKTRACK: "{wrong}" is no setting; it is ignored'])
             self.assertEqual(len(os.listdir(folder)), 11)
-            self.assertEqual(said(f"dir={folder}/none", 1)[:1], ["telltale-stacktrack: TELLTALE_STACKTRACK: nothing is recorded: no file can be opened, error 2"])
+            self.assertEqual(said(f"dir={folder}/none", 1)[:1], ["telltale-stacktrack: TELLTALE_STACKTRACK: nothing is recorded: no file can be opened: no such file or directory"])
+            for wrong, least in (("size=1K", 16384), ("size=12287,layout=classic", 12288)):
+                self.assertEqual(said(f"dir={folder},{wrong}", 1)[:1],
+                                 [f"telltale-stacktrack: TELLTALE_STACKTRACK: nothing is recorded: no file can be opened: size must be at least {least} bytes"])
+            self.assertEqual(said(f"dir={folder},size=16K"), [])
 
     def test_r11_before_main_and_after_it(self):
         for library in LIBRARIES:

@@ -186,6 +186,19 @@ bool asks_for_xray(const RecorderOptions& options) {
          options.control;
 }
 
+// Errors: usage, for a size that no file of the StackTrack recorder can have.
+Result<void> check_stacktrack_size(const RecorderOptions& options) {
+  constexpr uint64_t kLeastWide = uint64_t{16} << 10;
+  constexpr uint64_t kLeastClassic = uint64_t{12} << 10;
+  const bool classic =
+      std::ranges::find(options.settings, "layout=classic") != options.settings.end();
+  const uint64_t least = classic ? kLeastClassic : kLeastWide;
+  const std::string given = given_size(options);
+  if (options.mode == "ring" || given.empty() || size_in_bytes(given) >= least) return {};
+  return usage_error(
+      fmt::format("--size {}: a StackTrack file has {} bytes at least", given, least));
+}
+
 Result<std::string> stacktrack_settings(const RecorderOptions& options, const fs::path& folder) {
   if (asks_for_xray(options)) {
     return usage_error(
@@ -330,7 +343,8 @@ std::string why_not_recorded(const RecordingHooks& hooks, const std::string& pro
       "neither {} nor what it may have started {}called functions that can be watched: of programs "
       "and libraries built with clang's -fxray-instrument or any compiler's "
       "-finstrument-functions, and not statically linked (clang leaves small functions out: "
-      "-fxray-instruction-threshold=1 instruments all)",
+      "-fxray-instruction-threshold=1 instruments all), nor loaded with dlmopen or, if gcc built "
+      "them, RTLD_DEEPBIND",
       program, recorders.stacktrack ? "reached a StackTrack checkpoint or " : "");
 }
 
@@ -446,6 +460,8 @@ Result<RecorderPlan> plan_recording(const RecorderOptions& options) {
   if (recorders.stacktrack) {
     const Result<std::string> settings = stacktrack_settings(options, folder);
     if (!settings) return std::unexpected(settings.error());
+    if (auto usable = check_stacktrack_size(options); !usable && !recorders.xray)
+      return std::unexpected(usable.error());
     plan.environment.emplace_back("TELLTALE_STACKTRACK", *settings);
   }
   if (recorders.xray) {

@@ -92,7 +92,8 @@ bool is_comparable(const LabelledEvidence& evidence, const isolation::Isolation&
   if (evidence.runs.empty()) return false;
   const uint64_t left_out = runs_left_out(evidence).failing;
   if (found.runs.failing + left_out == 0) return true;
-  return left_out == 0 && found.runs.successful != 0 && evidence.note.empty();
+  return left_out == 0 && found.runs.successful != 0 && evidence.note.empty() &&
+         !evidence.passed_deny_nothing;
 }
 
 }  // namespace

@@ -25,8 +25,9 @@ struct LabelledEvidence {
   std::vector<double> first_true;     // IsolationOptions::first_true
   // Runs whose report is missing, empty or unreadable, and that left no core file.
   uint64_t without_report = 0;
-  uint64_t unresolved = 0;  // reports of another program
-  std::string_view note;    // why nothing was observed; empty: something was
+  uint64_t unresolved = 0;           // reports of another program
+  std::string_view note;             // why nothing was observed; empty: something was
+  bool passed_deny_nothing = false;  // as RecordingEvidence
   ProblemLog problems;
 };
 

@@ -134,6 +134,9 @@ void remark(const LabelledEvidence& evidence, const IsolationRuns& runs) {
             ? "every run failed: without a run that passed, no predicate predicts failure"
             : "no run that passed has a report of these programs, so no predicate predicts "
               "failure");
+  } else if (evidence.passed_deny_nothing) {
+    say("the runs that passed left no paths to compare with: their calls had returned, and paths "
+        "are those of calls that have not (--trace=cc_pt.schema also keeps which lines ran)");
   }
   if (left_out.failing != 0 && !evidence.runs.empty()) {
     say(fmt::format("{} left no report of these programs, so no predicate explains {}",
