@@ -125,6 +125,9 @@ class Fit {
   // Starts from the weights of the preceding call. Rounds over all weights find those that leave 0;
   // the rounds between them are over the others.
   void solve(double lambda) {
+    // Those of the preceding call are as small as its last steps.
+    std::ranges::fill(rooms_, 1);
+    intercept_room_ = 1;
     for (int round = 0; round < kMostRounds; ++round) {
       if (step_all(lambda, true) <= kTolerance) return;
       while (round < kMostRounds && step_all(lambda, false) > kTolerance) ++round;
@@ -168,6 +171,8 @@ class Fit {
     for (const uint32_t row : data_.rows_of_part[part]) sum += residuals_[row];
     return sum / all_;
   }
+  // Returns the step that was wanted. It may be longer than the room, and then nothing has
+  // converged.
   double step_intercept() {
     const double reach = std::exp(intercept_room_);
     double slopes = 0;
@@ -176,13 +181,14 @@ class Fit {
       slopes += residuals_[row];
       curvature += curvature_of(row, reach);
     }
-    const double by = std::clamp(slopes / curvature, -intercept_room_, intercept_room_);
+    const double wanted = slopes / curvature;
+    const double by = std::clamp(wanted, -intercept_room_, intercept_room_);
     intercept_room_ = std::max(2 * std::abs(by), intercept_room_ / 2);
     intercept_ += by;
     for (size_t row = 0; row < runs_.size(); ++row) move_row(row, by);
-    return std::abs(by);
+    return std::abs(wanted);
   }
-  // Returns how much the weight changed.
+  // Likewise.
   double step(size_t part, double lambda) {
     const double gain = slope(part);
     if (weights_[part] == 0 && std::abs(gain) <= lambda) return 0;
@@ -194,14 +200,15 @@ class Fit {
     const double goal = weights_[part] + gain / curvature;
     const double shrink = lambda / curvature;
     const double weight = goal > shrink ? goal - shrink : goal < -shrink ? goal + shrink : 0;
-    const double by = std::clamp(weight - weights_[part], -rooms_[part], rooms_[part]);
+    const double wanted = weight - weights_[part];
+    const double by = std::clamp(wanted, -rooms_[part], rooms_[part]);
     rooms_[part] = std::max(2 * std::abs(by), rooms_[part] / 2);
     if (by == 0) return 0;
     weights_[part] += by;
     for (const uint32_t row : data_.rows_of_part[part]) move_row(row, by);
-    return std::abs(by);
+    return std::abs(wanted);
   }
-  // Returns the largest change. `with_zeros`: weights that are 0 take part.
+  // Returns the largest step that was wanted. `with_zeros`: weights that are 0 take part.
   double step_all(double lambda, bool with_zeros) {
     double change = step_intercept();
     for (size_t part = 0; part < weights_.size(); ++part) {
