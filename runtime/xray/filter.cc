@@ -99,6 +99,15 @@ void record_pending(OpenCalls& open, uint64_t time) {
   }
 }
 
+// The time at which a call begins. Recording its callers' entries may take longer than the call;
+// that is not its time.
+uint64_t begin_call(OpenCalls& open) {
+  const uint64_t time = now();
+  const uint32_t pending = open.pending;
+  record_pending(open, time);
+  return open.pending == pending ? time : now();
+}
+
 // What is deeper than the innermost open call has ended.
 void forget_deeper(OpenCalls& open) {
   open.beyond = 0;
@@ -191,8 +200,7 @@ void add(OpenCalls& open, const OpenCall& entered, uint64_t time) {
 }
 
 void enter(OpenCalls& open, const OpenCall& entered) {
-  const uint64_t time = now();
-  record_pending(open, time);
+  const uint64_t time = begin_call(open);
   drop_ended(open, entered.stack + 1);
   add(open, entered, time);
 }
@@ -210,8 +218,7 @@ bool is_inlined(const OpenCalls& open, const OpenCall& entered, uint64_t address
 }
 
 void enter_called(OpenCalls& open, const OpenCall& entered, uint64_t address) {
-  const uint64_t time = now();
-  record_pending(open, time);
+  const uint64_t time = begin_call(open);
   drop_ended(open, entered.stack);
   if (!is_inlined(open, entered, address)) drop_ended(open, entered.stack + 1);
   drop_jumped_over(open, entered);

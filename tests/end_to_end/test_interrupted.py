@@ -58,6 +58,18 @@ class InterruptedTest(unittest.TestCase):
                     os.kill(program, 0)
                 self.assertEqual(list(self.temporary.iterdir()), [])
 
+    def test_a_comparison_of_runs_ends_with_its_program(self):
+        for script in (DIES, EXITS):
+            with self.subTest(script):
+                (self.place / "started").unlink(missing_ok=True)
+                process = self.start("run", "--overhead", 3, "-o", self.place / "run.xray", "--", "sh", "-c", script)
+                program = int(self.wait_for("started", process).read_text())
+                self.addCleanup(self.end, program)
+                process.send_signal(signal.SIGINT if script == DIES else signal.SIGTERM)
+                self.assertEqual(process.wait(60), -(signal.SIGINT if script == DIES else signal.SIGTERM))
+                with self.assertRaises(ProcessLookupError):
+                    os.kill(program, 0)
+
     def test_an_unfinished_export_is_removed(self):
         recording = Recorded(programs.build("g++", *programs.CALL_FLAGS), 20_000).file
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

@@ -353,6 +353,10 @@ class RunTest(unittest.TestCase):
         run = Recorded(self.program, 50, options=["--overhead", 2])
         self.assertEqual(calls(run.file), expected_calls(50))
         self.assertRegex(run.done.stderr, r"total overhead: +(\d+\.\d\d times|no ratio) elapsed, ")
+        self.assertNotIn("ended differently", run.done.stderr)
+        place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        run = Recorded("sh", "-c", f"{self.program} 1; test -e {place}/ran && exit 3; touch {place}/ran", options=["--overhead", 2])
+        self.assertIn("the runs ended differently, which may explain the difference: status 0 of 1 run and status 3 of 3 runs", run.done.stderr)
 
     def test_every_run_of_a_comparison_reads_the_same_input(self):
         """A file from its current position, and everything from a pipe or a socket; the programs print what they read."""

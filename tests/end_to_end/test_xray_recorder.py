@@ -8,11 +8,13 @@ import subprocess
 import tempfile
 import unittest
 
+import recorded_programs
 from own_recorder import (ARCHIVE, CLANGS, LIBRARY, SOURCE_DIR, Case, Run, Side, all_events, build, build_static,
                           calls_by_name, events, function_events, telltale, wait_for_calls, wait_until, work_dir)
 
 NEWEST = CLANGS[-1] if CLANGS else None
 # Clang's -finstrument-functions instead of sleds.
+BRIEF = (recorded_programs.PROGRAMS / "recorders/brief_calls.cc").read_text()
 FUNCTIONS = ("-fno-xray-instrument", "-finstrument-functions", "-Wno-unused-command-line-argument")
 
 
@@ -114,6 +116,19 @@ class Recorder(Case):
         run = Run(program, "calls", 1, 1, options="min=1us")
         for row in json.loads(telltale("top", "--json", "--program", program, run.path).stdout)["rows"]:
             self.assertEqual(row["orphan_exits"], 0, row)
+
+    def test_recording_a_caller_is_no_time_of_its_call(self):
+        """The first entry that is recorded after a library was loaded takes longer than the call inside it."""
+        for clang in CLANGS:
+            with self.subTest(clang=clang):
+                compiler = f"clang++-{clang}"
+                library = recorded_programs.build(compiler, *recorded_programs.XRAY_FLAGS, "-fPIC", "-shared", "-DLIBRARY", source=BRIEF,
+                                                  name="lib.so")
+                run = recorded_programs.Recorded(recorded_programs.build(compiler, source=BRIEF), library, options=["--min", "1us"])
+                found = recorded_programs.calls(run.file, prefix="")
+                self.assertEqual(found["many"], 100)
+                # A busy machine may interrupt some.
+                self.assertLess(found.get("brief(int)", 0), 30)
 
     def test_bad_options(self):
         program = build("host", NEWEST)

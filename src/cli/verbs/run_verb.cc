@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <sys/wait.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <ranges>
 #include <string>
@@ -20,6 +22,7 @@
 #include "cli/record/volume_hint.h"
 #include "cli/study/study_recorder.h"
 #include "cli/verbs/verbs.h"
+#include "import/recording.h"
 #include "output/escape.h"
 #include "output/table/table.h"
 
@@ -138,6 +141,20 @@ void report_comparison(const Times& bare, const Times& recorded) {
                   ratio(recorded.elapsed, bare.elapsed), ratio(recorded.cpu, bare.cpu)));
 }
 
+// Runs that end differently may have done different work.
+void report_endings(const std::map<int, size_t>& endings) {
+  if (endings.size() < 2) return;
+  std::vector<std::string> words;
+  for (const auto& [status, runs] : endings) {
+    words.push_back(fmt::format("{} of {}",
+                                WIFEXITED(status) ? fmt::format("status {}", WEXITSTATUS(status))
+                                                  : fmt::format("signal {}", WTERMSIG(status)),
+                                counted(runs, "run")));
+  }
+  say(fmt::format("the runs ended differently, which may explain the difference: {}",
+                  join_words(words, "and")));
+}
+
 int report_start_failure(const Error& error, int start_failure) {
   report_error(error);
   return status_of_start_failure(start_failure);
@@ -168,6 +185,7 @@ int compare(const RecorderPlan& plan, const RunOptions& options) {
   Times bare;
   Times recorded;
   ChildOutcome last;
+  std::map<int, size_t> endings;  // by the status of waitpid
   FolderWatch watch(plan.folder);
   for (size_t i = 0; i < 2 * options.compare; ++i) {
     const bool records = i % 2 == 1;
@@ -179,13 +197,16 @@ int compare(const RecorderPlan& plan, const RunOptions& options) {
     int start_failure = 0;
     const Result<ChildOutcome> outcome = run_child(records ? command : bare_command, start_failure);
     if (!outcome) return report_start_failure(outcome.error(), start_failure);
+    if (outcome->told_to_end != 0) return end_by_signal(outcome->told_to_end);
     (records ? recorded : bare).add(*outcome);
+    endings[outcome->wait_status] += 1;
     last = *outcome;
   }
   const LeftFiles left = find_left_files(plan, last, watch);
   if (!options.quiet) {
     report_files(left, plan);
     report_comparison(bare, recorded);
+    report_endings(endings);
   }
   return pass_on(last);
 }
