@@ -1,4 +1,5 @@
-// Loads a library that is this file, too, 100 times. Its function calls another one that returns at once.
+// Loads a library that is this file, too, 100 times. Its function calls another one that returns at
+// once.
 #include <dlfcn.h>
 
 #ifdef LIBRARY
