@@ -165,9 +165,10 @@ class PathTracing {
   }
 
   void make_variants(llvm::Function& function, std::vector<MechanismSet> variants) {
-    if (function.isVarArg()) {
-      warn(function, "it has variants and takes a variable number of arguments");
-      skip(function, "variants of a function with variable arguments");
+    const std::string reason = reason_against_variants(function, unit_.options);
+    if (!reason.empty()) {
+      warn(function, "it has variants and " + reason);
+      skip(function, "variants of a function that " + reason);
       append_flow(function);
       return;
     }

@@ -2,6 +2,7 @@
 
 #include <llvm/IR/GlobalIFunc.h>
 #include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
@@ -9,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "labels.h"
 #include "source_function.h"
 
 namespace telltale::instrument {
@@ -79,8 +81,8 @@ void dispatch(llvm::Function& function, llvm::GlobalVariable* selector,
 }
 
 // Runs while the program is loaded, before all of it is relocated: calls nothing.
-void resolve_when_loaded(llvm::Function& function, llvm::GlobalVariable* selector,
-                         const std::vector<Choice>& choices) {
+void resolve_when_loaded(llvm::Function& function, llvm::GlobalValue::LinkageTypes linkage,
+                         llvm::GlobalVariable* selector, const std::vector<Choice>& choices) {
   llvm::Module& module = *function.getParent();
   llvm::Function* const resolver = llvm::Function::Create(
       llvm::FunctionType::get(llvm::PointerType::getUnqual(module.getContext()), false),
@@ -91,9 +93,8 @@ void resolve_when_loaded(llvm::Function& function, llvm::GlobalVariable* selecto
     builder.CreateRet(choice.function);
   });
   const std::string name = function.getName().str();
-  llvm::GlobalIFunc* const ifunc =
-      llvm::GlobalIFunc::create(function.getFunctionType(), function.getAddressSpace(),
-                                function.getLinkage(), "", resolver, &module);
+  llvm::GlobalIFunc* const ifunc = llvm::GlobalIFunc::create(
+      function.getFunctionType(), function.getAddressSpace(), linkage, "", resolver, &module);
   ifunc->setVisibility(function.getVisibility());
   ifunc->setDSOLocal(function.isDSOLocal());
   function.replaceAllUsesWith(ifunc);
@@ -101,7 +102,39 @@ void resolve_when_loaded(llvm::Function& function, llvm::GlobalVariable* selecto
   ifunc->setName(name);
 }
 
+// Whether the dispatcher could not pass on an argument that is in the caller's frame: before
+// release 22, LLVM copies such an argument over itself.
+bool loses_arguments(const llvm::Function& function, bool by_ifunc) {
+#if LLVM_VERSION_MAJOR < 22
+  return !by_ifunc && llvm::any_of(function.args(), [](const llvm::Argument& argument) {
+    return argument.hasByValAttr();
+  });
+#else
+  static_cast<void>(function);
+  static_cast<void>(by_ifunc);
+  return false;
+#endif
+}
+
+bool is_chosen_by_ifunc(const llvm::Function& function, const TraceOptions& options) {
+  return options.dispatches_by_ifunc && !function.hasLocalLinkage() && !function.hasComdat() &&
+         function.getName() != "main";
+}
+
 }  // namespace
+
+std::string reason_against_variants(llvm::Function& function, const TraceOptions& options) {
+  if (function.isVarArg()) return "takes a variable number of arguments";
+  if (loses_arguments(function, is_chosen_by_ifunc(function, options)))
+    return "takes a structure on the stack";
+  if (!label_tables(function)) return "has labels whose addresses other code may have";
+  for (const llvm::Instruction& instruction : llvm::instructions(function)) {
+    const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+    if (call != nullptr && (call->cannotDuplicate() || defines_label(*call)))
+      return "has code that must not be repeated";
+  }
+  return "";
+}
 
 std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSet> variants,
                                const TraceOptions& options) {
@@ -110,12 +143,17 @@ std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSe
   // As csi-cc numbers them: by name, where the empty set counts as the first.
   std::stable_partition(variants.begin(), variants.end(),
                         [](MechanismSet mechanisms) { return mechanisms == 0; });
+  const std::vector<llvm::GlobalVariable*> tables =
+      label_tables(function).value_or(std::vector<llvm::GlobalVariable*>());
   std::vector<Variant> replicas;
   std::vector<Choice> choices;
   for (std::size_t i = 0; i < variants.size(); ++i) {
+    const std::string suffix = "$" + name_of(variants[i]);
     llvm::ValueToValueMapTy values;
+    copy_tables(tables, suffix, values);
     llvm::Function* const copy = llvm::CloneFunction(&function, values);
-    copy->setName(function.getName() + "$" + name_of(variants[i]));
+    fill_copied_tables(tables, values);
+    copy->setName(function.getName() + suffix);
     copy->setLinkage(llvm::GlobalValue::InternalLinkage);
     copy->setVisibility(llvm::GlobalValue::DefaultVisibility);
     copy->setDSOLocal(true);
@@ -124,15 +162,15 @@ std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSe
     choices.push_back({variants[i] == 0 ? 0 : static_cast<std::uint32_t>(i + 1), copy});
   }
   llvm::GlobalVariable* const selector = make_selector(function, choices.front().value);
-  const bool by_ifunc = options.dispatches_by_ifunc && !function.hasLocalLinkage() &&
-                        !function.hasComdat() && function.getName() != "main";
+  const auto linkage = function.getLinkage();
+  llvm::Comdat* const comdat = function.getComdat();
+  const SourceFunction source = source_of(function);
+  const bool by_ifunc = is_chosen_by_ifunc(function, options);
+  function.deleteBody();
+  for (llvm::GlobalVariable* const table : tables) table->eraseFromParent();
   if (by_ifunc) {
-    resolve_when_loaded(function, selector, choices);
+    resolve_when_loaded(function, linkage, selector, choices);
   } else {
-    const auto linkage = function.getLinkage();
-    llvm::Comdat* const comdat = function.getComdat();
-    const SourceFunction source = source_of(function);
-    function.deleteBody();
     function.setLinkage(linkage);
     function.setComdat(comdat);
     function.setSubprogram(nullptr);

@@ -3,6 +3,7 @@
 
 #include <llvm/IR/Function.h>
 
+#include <string>
 #include <vector>
 
 #include "trace_options.h"
@@ -14,8 +15,11 @@ struct Variant {
   MechanismSet mechanisms = 0;
 };
 
+// Why the function cannot have variants, of which "it" is the subject; empty if it can.
+std::string reason_against_variants(llvm::Function& function, const TraceOptions& options);
+
 // Replaces the body of `function` by code that calls one of its variants, copies of the old body.
-// REQUIRES: at least two different sets, and no variable arguments.
+// REQUIRES: at least two different sets, and no reason against it.
 std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSet> variants,
                                const TraceOptions& options);
 

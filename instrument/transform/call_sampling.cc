@@ -7,6 +7,7 @@
 
 #include "analysis/ir_marks.h"
 #include "codegen/cold_functions.h"
+#include "labels.h"
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 #include "transform/first_observations.h"

@@ -66,10 +66,6 @@ class BodyClones {
   llvm::ValueToValueMapTy clones_;
 };
 
-// The tables in which a function keeps the addresses of its labels, and which nothing changes;
-// nothing if anything else may hold such an address.
-std::optional<std::vector<llvm::GlobalVariable*>> label_tables(llvm::Function& function);
-
 // Clones a function, with internal linkage, further parameters of the types `extra`, and label
 // tables of its own. `clones` maps its values.
 llvm::Function* clone_function(llvm::Function& function, const char* suffix,
