@@ -1,5 +1,6 @@
 #include "source_function.h"
 
+#include <llvm/IR/GlobalIFunc.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Metadata.h>
 #include <llvm/IR/Module.h>
@@ -35,11 +36,27 @@ void note_other_copy(llvm::CallInst& call) {
   call.setMetadata(kOtherCopy, llvm::MDNode::get(call.getContext(), {}));
 }
 
+std::optional<NamedFunction> named_by(const llvm::Value& value) {
+  if (const auto* const function = llvm::dyn_cast<llvm::Function>(&value))
+    return NamedFunction{function->getName(), source_of(*function)};
+  const auto* const ifunc = llvm::dyn_cast<llvm::GlobalIFunc>(&value);
+  const llvm::Function* const resolver = ifunc == nullptr ? nullptr : ifunc->getResolverFunction();
+  // What others of the program choose from is unknown.
+  if (resolver == nullptr || !resolver->getName().starts_with(kResolverPrefix)) return std::nullopt;
+  return NamedFunction{ifunc->getName(), source_of(*resolver)};
+}
+
+std::optional<NamedFunction> callee_of(const llvm::CallBase& call) {
+  const auto* const callee = llvm::dyn_cast<llvm::GlobalValue>(call.getCalledOperand());
+  if (callee == nullptr || callee->getValueType() != call.getFunctionType()) return std::nullopt;
+  return named_by(*callee);
+}
+
 bool runs_other_copy(const llvm::CallBase& call) {
-  const llvm::Function* const callee = call.getCalledFunction();
+  const auto callee = callee_of(call);
   // It may have been inlined into another function.
-  return call.getMetadata(kOtherCopy) != nullptr && callee != nullptr &&
-         source_of(*callee).symbol == source_of(*call.getFunction()).symbol;
+  return call.getMetadata(kOtherCopy) != nullptr && callee &&
+         callee->source.symbol == source_of(*call.getFunction()).symbol;
 }
 
 bool is_generated(const llvm::Function& function) {

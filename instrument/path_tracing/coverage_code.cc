@@ -25,6 +25,7 @@
 #include "formats/csi/wire.h"
 #include "path_tracing/frame_variables.h"
 #include "path_tracing/path_metadata.h"
+#include "source_function.h"
 
 namespace telltale::instrument {
 namespace {
@@ -53,8 +54,8 @@ bool can_probe(const llvm::Instruction& call) {
 }
 
 std::string callee_name(const llvm::Instruction& call) {
-  const llvm::Function* const callee = llvm::cast<llvm::CallBase>(call).getCalledFunction();
-  return callee == nullptr ? "?" : callee->getName().str();
+  const auto callee = callee_of(llvm::cast<llvm::CallBase>(call));
+  return callee ? callee->symbol.str() : "?";
 }
 
 // Names of global arrays have the source's path and the function, as csi-cc spells them.

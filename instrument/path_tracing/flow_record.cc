@@ -51,12 +51,12 @@ bool may_jump(const llvm::CallBase& call) {
 }
 
 std::string call_line(const llvm::CallBase& call, std::size_t block) {
-  const llvm::Function* const callee = call.getCalledFunction();
+  const auto callee = callee_of(call);
   const llvm::DebugLoc& location = call.getDebugLoc();
   return "call\t" + std::to_string(block) + "\t" +
          std::to_string(location ? location.getLine() : 0) + "\t" +
-         (callee == nullptr ? "?" : escaped_field(callee->getName())) +
-         (may_jump(call) ? "\tjump" : "") + (runs_other_copy(call) ? "\tcopy" : "") + "\n";
+         (callee ? escaped_field(callee->symbol) : "?") + (may_jump(call) ? "\tjump" : "") +
+         (runs_other_copy(call) ? "\tcopy" : "") + "\n";
 }
 
 // Functions whose addresses the instruction uses, other than to call them directly.
@@ -64,10 +64,10 @@ std::string take_lines(const llvm::Instruction& instruction, std::size_t block) 
   std::string lines;
   const auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction);
   for (const llvm::Use& use : instruction.operands()) {
-    const auto* const function = llvm::dyn_cast<llvm::Function>(use.get());
-    if (function == nullptr || function->isIntrinsic()) continue;
-    if (call != nullptr && call->isCallee(&use) && call->getCalledFunction() == function) continue;
-    lines += "take\t" + std::to_string(block) + "\t" + escaped_field(function->getName()) + "\n";
+    const auto function = named_by(*use.get());
+    if (!function || function->symbol.starts_with("llvm.")) continue;
+    if (call != nullptr && call->isCallee(&use) && callee_of(*call)) continue;
+    lines += "take\t" + std::to_string(block) + "\t" + escaped_field(function->symbol) + "\n";
   }
   return lines;
 }

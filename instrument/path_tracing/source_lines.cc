@@ -27,6 +27,7 @@
 #include "path_tracing/pieces_of_blocks.h"
 #include "path_tracing/source_pieces.h"
 #include "path_tracing/unseen_functions.h"
+#include "source_function.h"
 
 namespace telltale::instrument {
 namespace {
@@ -46,8 +47,8 @@ class Collector {
   explicit Collector(llvm::Function& function) : function_(function), lost_(*function.getParent()) {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const llvm::CallBase* const call = as_call(instruction);
-      if (call != nullptr && call->getCalledFunction() != nullptr)
-        calling_[call->getCalledFunction()->getSubprogram()].push_back(instruction.getParent());
+      if (const auto callee = call == nullptr ? std::nullopt : callee_of(*call))
+        calling_[callee->source.subprogram].push_back(instruction.getParent());
       if (const llvm::DILocation* const at = instruction.getDebugLoc().get();
           call != nullptr && at != nullptr)
         places_left_.insert(place_of_call(nullptr, *at, at->getInlinedAt()));

@@ -82,11 +82,13 @@ void dispatch(llvm::Function& function, llvm::GlobalVariable* selector,
 
 // Runs while the program is loaded, before all of it is relocated: calls nothing.
 void resolve_when_loaded(llvm::Function& function, llvm::GlobalValue::LinkageTypes linkage,
-                         llvm::GlobalVariable* selector, const std::vector<Choice>& choices) {
+                         const SourceFunction& source, llvm::GlobalVariable* selector,
+                         const std::vector<Choice>& choices) {
   llvm::Module& module = *function.getParent();
   llvm::Function* const resolver = llvm::Function::Create(
       llvm::FunctionType::get(llvm::PointerType::getUnqual(module.getContext()), false),
-      llvm::GlobalValue::InternalLinkage, "telltale.resolve." + function.getName(), module);
+      llvm::GlobalValue::InternalLinkage, kResolverPrefix + function.getName(), module);
+  note_source(*resolver, source);
   resolver->addFnAttr(llvm::Attribute::NoUnwind);
   llvm::BasicBlock* const entry = llvm::BasicBlock::Create(module.getContext(), "", resolver);
   branch(entry, selector, choices, [](llvm::IRBuilder<>& builder, const Choice& choice) {
@@ -169,7 +171,7 @@ std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSe
   function.deleteBody();
   for (llvm::GlobalVariable* const table : tables) table->eraseFromParent();
   if (by_ifunc) {
-    resolve_when_loaded(function, linkage, selector, choices);
+    resolve_when_loaded(function, linkage, source, selector, choices);
   } else {
     function.setLinkage(linkage);
     function.setComdat(comdat);

@@ -241,6 +241,57 @@ class Variants(Case):
                         self.assertEqual(len(traced), 1 if value == 3 else 0)
                     self.assertEqual(called, {0: False, 2: True, 3: True})
 
+    def choose_everywhere(self, program, value):
+        row = re.search(r" __CSI_func_inst +PROGBITS +\w+ (\w+) (\w+)", run("readelf", "-SW", program).stdout)
+        offset, size = (int(field, 16) for field in row.groups())
+        data = bytearray(pathlib.Path(program).read_bytes())
+        data[offset:offset + size] = struct.pack("<i", value) * (size // 4)
+        pathlib.Path(program).write_bytes(data)
+
+    def test_what_variants_ran_is_what_was_recorded(self):
+        draws = random.Random(5)
+        schema = self.path("variants.schema")
+        # By schema: the values that choose variants, and whether what these keep tells of lines.
+        schemas = {"{};{BBC}": {0: False, 2: True}, "{};{FC}": {0: False, 2: False}, "{FC};{BBC}": {1: True, 2: False},
+                   "{};{CC};{BBC,PT}": {0: False, 2: True, 3: True}}
+        for release, style, (variants, values), level in itertools.product(
+                RELEASES, ("std", "ifunc"), schemas.items(), (["-O0", "-csi-opt=0"], ["-O2"])):
+            pathlib.Path(schema).write_text(f"record;{{}}\ndraw;{{}}\n*;{variants}\n")
+            program = build(self.path("walk"), release, "-g", f"--trace={schema}", f"--indirect-style={style}", "-silent", *level, WALK)
+            for value, tells in values.items():
+                self.choose_everywhere(program, value)
+                core = crash(self.path("core"), program, self.path("trace"), draws.randrange(1 << 30), 200)
+                data = pathlib.Path(self.path("trace")).read_bytes()
+                ran = {line for _, line in struct.iter_unpack("<ii", data)}
+                answers = {line: answer for function in coverage(core).values()
+                           for line, answer in lines_of(function).items() if line in LINES and answer != "maybe"}
+                wrong = {line: answer for line, answer in answers.items() if (answer == "yes") != (line in ran)}
+                self.assertEqual(wrong, {}, (release, style, variants, level, value))
+                if tells and level[0] == "-O0":
+                    self.assertGreater(len(answers), 15)
+
+    def test_answers_do_not_depend_on_how_a_variant_is_chosen(self):
+        two = self.path("two.schema")
+        pathlib.Path(two).write_text("*;{BBC};{FC}\n")
+        source = PROGRAMS / "cases/returned_variants.c"
+        for release, (schema, values), level in itertools.product(
+                RELEASES, (("realistic.schema", (0, 2, 3)), (two, (1, 2))), (["-O0", "-csi-opt=0"], ["-O1"])):
+            answers = {}
+            for style in ("std", "ifunc"):
+                program = build(self.path("program"), release, "-g", f"--trace={schema}", f"--indirect-style={style}", "-silent", *level,
+                                source)
+                for value in values:
+                    self.choose_everywhere(program, value)
+                    told = coverage(crash(self.path("core"), program))
+                    for function in ("called", "by_pointer"):
+                        self.assertNotEqual(told[function]["ran"], "no", (release, style, schema, level, value))
+                        self.assertNotEqual(lines_of(told[function])[told[function]["line"] + 4], "no")
+                        if schema == two and "-O0" in level:
+                            self.assertEqual(told[function]["ran"], "yes")
+                    answers.setdefault(value, []).append(told)
+            for value, (std, ifunc) in answers.items():
+                self.assertEqual(std, ifunc, (release, schema, level, value))
+
     def test_functions_that_are_hard_to_copy_behave_as_before(self):
         source = PROGRAMS / "cases/odd_variants.c"
         without = {"steps_of_distances": "has labels whose addresses other code may have", "with_label_of_assembly":

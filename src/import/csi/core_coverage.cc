@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
@@ -26,11 +27,11 @@ using csi::CoverageRecord;
 // A function of one source file, with all of its variants and copies.
 using FunctionKey = std::pair<std::string, std::string>;  // symbol and file
 
-// What one mechanism says of a function.
-struct Told {
-  bool is_known = false;
-  FlagAnswers answers;
-};
+// What the mechanisms of a function, or of one of its variants, say of it.
+using ByMechanism = std::map<std::string, FlagAnswers>;
+
+// Of things that may have happened elsewhere, too.
+Ran unless_elsewhere(Ran ran) { return ran == Ran::no ? Ran::maybe : ran; }
 
 class CoverageReader {
  public:
@@ -64,18 +65,25 @@ class CoverageReader {
     }
   }
 
-  // Appends to `flags` what they were read from.
-  std::vector<FunctionCoverage> take(const std::string& module, std::vector<FlaggedRecord>& flags) {
+  // Appends to `flags` what they were read from. `flows`: of the module's functions and variants.
+  std::vector<FunctionCoverage> take(const std::string& module,
+                                     const std::vector<csi::FlowRecord>& flows,
+                                     std::vector<FlaggedRecord>& flags) {
     for (FlaggedRecord& flagged : flags_) {
       flagged.module = module;
       flags.push_back(std::move(flagged));
     }
     flags_.clear();
+    // Variants without flags.
+    for (const csi::FlowRecord& flow : flows) {
+      const auto found = functions_.find(FunctionKey(csi::without_variant(flow.symbol), flow.file));
+      if (found != functions_.end()) found->second.try_emplace(flow.symbol);
+    }
     std::vector<FunctionCoverage> all;
-    for (auto& [key, by_mechanism] : functions_) {
+    for (auto& [key, variants] : functions_) {
       FunctionCoverage function = std::move(declared_[key]);
       function.module = module;
-      for (auto& [mechanism, told] : by_mechanism) merge(mechanism, told.answers, function);
+      join_variants(variants, function);
       all.push_back(std::move(function));
     }
     functions_.clear();
@@ -106,14 +114,10 @@ class CoverageReader {
     declared.function = demangle(key.first);
     declared.file = record.file;
     declared.line = record.line;
-    Told& told = functions_[key][record.mechanism];
     FlagAnswers more = answers_of_flags(record, flags);
-    if (!told.is_known) {
-      told.answers = std::move(more);
-    } else {
-      join(more, told.answers);
-    }
-    told.is_known = true;
+    const auto [told, is_new] =
+        functions_[key][record.symbol].try_emplace(record.mechanism, std::move(more));
+    if (!is_new) join(more, told->second);
   }
 
   // Another copy of the same function.
@@ -124,22 +128,56 @@ class CoverageReader {
       told.calls[i].returned = any_of(told.calls[i].returned, copy.calls[i].returned);
   }
 
-  // The mechanisms of a function are sources of the same facts.
-  static void merge(const std::string& mechanism, const FlagAnswers& told,
-                    FunctionCoverage& function) {
-    function.mechanisms += (function.mechanisms.empty() ? "" : ",") + mechanism;
-    function.ran = agree(function.ran, told.ran);
-    for (const auto& [place, ran] : told.lines) {
-      const auto [known, is_new] = function.lines.try_emplace(place, ran);
-      if (!is_new) known->second = agree(known->second, ran);
+  // The mechanisms of a variant are sources of the same facts.
+  static FlagAnswers answers_of(const ByMechanism& variant) {
+    FlagAnswers answers{.ran = Ran::maybe, .lines = {}, .calls = {}};
+    for (const auto& [mechanism, told] : variant) {
+      answers.ran = agree(answers.ran, told.ran);
+      for (const auto& [place, ran] : told.lines) {
+        const auto [known, is_new] = answers.lines.try_emplace(place, ran);
+        if (!is_new) known->second = agree(known->second, ran);
+      }
     }
-    function.calls.insert(function.calls.end(), told.calls.begin(), told.calls.end());
+    if (answers.ran != Ran::no) return answers;
+    for (auto& [place, ran] : answers.lines) ran = Ran::no;
+    return answers;
+  }
+
+  // Any of the variants may have run. Some have flags for less than others, or none.
+  static void join_variants(const std::map<std::string, ByMechanism>& variants,
+                            FunctionCoverage& function) {
+    ByMechanism joined;
+    bool may_have_other_lines = false;
+    function.ran = Ran::no;
+    for (const auto& [symbol, variant] : variants) {
+      const FlagAnswers answers = answers_of(variant);
+      function.ran = any_of(function.ran, answers.ran);
+      for (const auto& [place, ran] : answers.lines) add_copy(function.lines, place, ran);
+      may_have_other_lines =
+          may_have_other_lines || (answers.lines.empty() && answers.ran != Ran::no);
+      for (const auto& [mechanism, told] : variant) {
+        const auto [known, is_new] = joined.try_emplace(mechanism, told);
+        if (!is_new) join(told, known->second);
+      }
+    }
+    if (may_have_other_lines)
+      for (auto& [place, ran] : function.lines) ran = unless_elsewhere(ran);
+    for (auto& [mechanism, told] : joined) {
+      function.mechanisms += (function.mechanisms.empty() ? "" : ",") + mechanism;
+      const bool may_have_other_calls = std::ranges::any_of(variants, [&](const auto& variant) {
+        return !variant.second.contains(mechanism) && answers_of(variant.second).ran != Ran::no;
+      });
+      if (may_have_other_calls)
+        for (FunctionCoverage::Call& call : told.calls)
+          call.returned = unless_elsewhere(call.returned);
+      std::ranges::move(told.calls, std::back_inserter(function.calls));
+    }
   }
 
   const CoreFile& core_;
   const std::string& core_name_;
   ProblemLog& problems_;
-  std::map<FunctionKey, std::map<std::string, Told>> functions_;
+  std::map<FunctionKey, std::map<std::string, ByMechanism>> functions_;  // by symbol of the variant
   std::map<FunctionKey, FunctionCoverage> declared_;
   std::vector<FlaggedRecord> flags_;
 };
@@ -239,7 +277,8 @@ std::vector<FunctionCoverage> read_flags(const CoreFile& core, const std::string
     if (section.biases.empty()) reader.add_module(all_records[i], std::nullopt, was_unloaded);
     for (const uint64_t bias : section.biases)
       reader.add_module(all_records[i], bias, was_unloaded);
-    std::vector<FunctionCoverage> of_module = reader.take(section.module, flags);
+    std::vector<FunctionCoverage> of_module =
+        reader.take(section.module, all_records[i].flows, flags);
     std::ranges::move(of_module, std::back_inserter(all));
   }
   return all;
