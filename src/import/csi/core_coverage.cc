@@ -1,12 +1,15 @@
 #include "import/csi/core_coverage.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
+#include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -74,15 +77,21 @@ class CoverageReader {
       flags.push_back(std::move(flagged));
     }
     flags_.clear();
-    // Variants without flags.
+    std::map<FunctionKey, std::set<std::string_view>> choices;  // units of local functions, or none
     for (const csi::FlowRecord& flow : flows) {
-      const auto found = functions_.find(FunctionKey(csi::without_variant(flow.symbol), flow.file));
-      if (found != functions_.end()) found->second.try_emplace(flow.symbol);
+      const FunctionKey key(csi::without_variant(flow.symbol), flow.file);
+      const auto found = functions_.find(key);
+      if (found == functions_.end()) continue;
+      found->second.try_emplace(flow.symbol);  // it may have no flags
+      choices[key].insert(flow.is_local ? std::string_view(flow.unit) : std::string_view());
     }
     std::vector<FunctionCoverage> all;
     for (auto& [key, variants] : functions_) {
       FunctionCoverage function = std::move(declared_[key]);
       function.module = module;
+      function.mechanisms = mechanisms_of(variants);
+      // Each function has a variable of its own.
+      if (choices[key].size() == 1) keep_chosen(variants);
       join_variants(variants, function);
       all.push_back(std::move(function));
     }
@@ -143,6 +152,25 @@ class CoverageReader {
     return answers;
   }
 
+  static std::string mechanisms_of(const std::map<std::string, ByMechanism>& variants) {
+    std::set<std::string_view> names;
+    for (const auto& [symbol, variant] : variants)
+      for (const auto& [mechanism, told] : variant) names.insert(mechanism);
+    return fmt::format("{}", fmt::join(names, ","));
+  }
+
+  // The variable that chooses does not change while the program runs: if one variant ran, then no
+  // other did.
+  static void keep_chosen(std::map<std::string, ByMechanism>& variants) {
+    const auto has_run = [](const auto& variant) {
+      return answers_of(variant.second).ran == Ran::yes;
+    };
+    if (std::ranges::count_if(variants, has_run) != 1) return;
+    std::erase_if(variants, [&](const auto& variant) {
+      return !has_run(variant) && variant.first != csi::without_variant(variant.first);
+    });
+  }
+
   // Any of the variants may have run. Some have flags for less than others, or none.
   static void join_variants(const std::map<std::string, ByMechanism>& variants,
                             FunctionCoverage& function) {
@@ -163,7 +191,6 @@ class CoverageReader {
     if (may_have_other_lines)
       for (auto& [place, ran] : function.lines) ran = unless_elsewhere(ran);
     for (auto& [mechanism, told] : joined) {
-      function.mechanisms += (function.mechanisms.empty() ? "" : ",") + mechanism;
       const bool may_have_other_calls = std::ranges::any_of(variants, [&](const auto& variant) {
         return !variant.second.contains(mechanism) && answers_of(variant.second).ran != Ran::no;
       });
