@@ -13,9 +13,10 @@ std::map<std::pair<std::string, uint32_t>, Ran> lines_of_call(const FramePaths& 
       add_copy(entered, block.lines[i], block.ran);
     }
   }
-  for (const auto& place : frame.lost_lines) {
-    const auto [known, is_new] = lines.try_emplace(place, Ran::maybe);
-    if (known->second == Ran::no) known->second = Ran::maybe;
+  for (const auto& [place, lost] : frame.lost_lines) {
+    // Of a function that is inlined in several places, some may have the line without a trace.
+    if (lost.ran == Ran::no && !lost.is_own) continue;
+    add_copy(lines, place, lost.ran);
   }
   // Flags of coverage tell of whole blocks.
   for (const auto& [place, ran] : frame.lines) {

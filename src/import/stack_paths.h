@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,9 +65,14 @@ struct FramePaths {
     std::vector<Ran> lines_ran;  // by line: of the block that it stopped in, some may not have run
   };
   std::vector<Block> blocks;
-  // Lines, by file and number, that this call may have run although no block in `blocks` that may
-  // have run has them: the optimiser left no trace of them.
-  std::set<std::pair<std::string, uint32_t>> lost_lines;
+  // Lines, by file and number, of which the optimiser left no trace in some place. This call may
+  // have run them (maybe) although no block in `blocks` that may have run has them, or did not come
+  // to any such place (no).
+  struct LostLine {
+    Ran ran = Ran::no;
+    bool is_own = false;  // of the function itself, not only of one that was inlined
+  };
+  std::map<std::pair<std::string, uint32_t>, LostLine> lost_lines;
 };
 
 struct ThreadPaths {

@@ -122,6 +122,52 @@ class Paths(SamplerCase):
                 self.assertLess(complete, frames)
                 self.assertTrue(unique > frames // 2 or level == "-O2", unique)
 
+    def test_each_line_is_in_a_path_or_in_a_list(self):
+        """Also lines of branches that became code without a branch, and lines that ran before the oldest path that is known."""
+        source = PROGRAMS / "cases/without_branches.c"
+        text = source.read_text().splitlines()
+        marked = {number: found[1] for number, line in enumerate(text, 1) if (found := re.search(r"/\* (ran|not) \*/$", line))}
+        for release, level, size in itertools.product(RELEASES, ("-O0", "-O1", "-O2", "-O3"), (1, 20)):
+            with self.subTest(release=release, level=level, size=size):
+                program = build(self.path("program"), release, "-g", level, "--trace=pt.schema", "-silent", f"-path-array-size={size}", source)
+                core = crash(self.path("core"), program)
+                (frame,) = [frame for frame in paths(core)["threads"][0]["frames"] if frame["function"] == "sum"]
+                answers = {row["line"]: row["ran"] for row in frame["lines_of_call"] if row["file"] == str(source)}
+                shown = run(TELLTALE, "paths", core, "--function", "sum").stdout
+                listed = {int(line): "yes" for line in re.findall(r"(?m)^ +(\d+)  ", shown)}
+                for heading, ran in (("ran before", "yes"), ("did not run in this call", "no"), ("may have run before", "maybe")):
+                    for line in re.findall(rf"(?m)^     {heading}: (.*)", shown):
+                        for number in map(int, line.split(", ")):
+                            self.assertNotIn(number, listed, shown)
+                            listed[number] = ran
+                self.assertEqual(run(TELLTALE, "paths", core, "--function", "sum", "--html", "-o", self.path("page")).returncode, 0)
+                page = json.loads(self.path("page").read_text().split('<script id="data" type="application/json">')[1].split("</script>")[0])
+                (steps,) = page["data"]["steps"]["frames"]
+                in_page = {line: "yes" for _, _, line, *_ in steps["steps"]}
+                in_page |= {line: ran for key, ran in (("ran", "yes"), ("not_run", "no"), ("maybe", "maybe")) for _, line in steps[key]}
+                right = {"ran": ("yes", "maybe"), "not": ("no", "maybe")}
+                for number, how in marked.items():
+                    for said in (answers, listed, in_page):
+                        self.assertIn(said.get(number), right[how], (number, shown))
+                    # The text says "not yet, or in part" of lines after the place of the stop.
+                    self.assertEqual(in_page[number], answers[number], (number, shown))
+                    self.assertEqual(listed[number], answers[number], (number, shown))
+                if level == "-O0" and size == 20:
+                    self.assertEqual({number: answers[number] for number in marked}, {number: {"ran": "yes", "not": "no"}[how] for number, how in marked.items()})
+
+    def test_a_function_that_was_inlined_names_the_one_around_it(self):
+        source = PROGRAMS / "cases/inlined_on_the_stack.c"
+        reason = "it was inlined before path tracing"
+        for release, level in itertools.product(RELEASES, ("-O1", "-O2")):
+            program = build(self.path("program"), release, "-g", level, "--trace=pt.schema", "-silent", source)
+            for words, expected in (((), f"{reason}: its lines are in the paths of the function around it, with_branches"),
+                                    (("x",), f"{reason}, and the function around it has no paths: of_one_block")):
+                with self.subTest(release=release, level=level, words=words):
+                    core = crash(self.path("core"), program, *words)
+                    done = run(TELLTALE, "paths", core, "--function", "inner")
+                    self.assertIn(f"     no paths: {expected}\n", done.stdout)
+                    self.assertEqual(done.stderr, "telltale: no function that the options select tells what it ran; others on these stacks do\n")
+
     def test_other_verbs_say_in_one_sentence_what_a_core_file_is_for(self):
         core = crash(self.path("core"), self.walk(RELEASES[0], "-O0"), self.path("trace"), 1, 20)
         for verb, *words in (["top"], ["report"], ["stacks"], ["flame", "-o", self.path("out")], ["graph"], ["resolve"]):

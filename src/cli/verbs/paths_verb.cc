@@ -98,6 +98,7 @@ int answer(const Recording& recording, const CallFilter& filter, const PathsOpti
                                                  : stacks.thread_paths_and_blocks(problems);
   if (!threads) return report_error(threads.error());
   const bool has_threads = !threads->empty();
+  const bool have_paths = std::ranges::any_of(*threads, has_paths);
   const std::vector<ThreadPaths> chosen = choose_paths(*std::move(threads), filter);
   if (const Result<void> done = write(chosen, recording, problems, options); !done)
     return report_error(done.error());
@@ -108,7 +109,10 @@ int answer(const Recording& recording, const CallFilter& filter, const PathsOpti
                                         ? "no function on the stacks is in what the options select"
                                         : "no thread is in what was left of the program");
   } else if (std::ranges::none_of(chosen, has_paths) && !tell_missing_programs(problems)) {
-    print_message("telltale: {}\n", why_no_paths(stacks));
+    print_message("telltale: {}\n",
+                  have_paths ? "no function that the options select tells what it ran; others on "
+                               "these stacks do"
+                             : why_no_paths(stacks));
   }
   return report_problems(options.reading, problems);
 }

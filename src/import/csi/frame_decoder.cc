@@ -148,6 +148,24 @@ void place_by_path(bool is_returning, FramePaths& frame) {
   frame.innermost_line = frame.line;
 }
 
+constexpr std::string_view kInlined = "it was inlined before path tracing";
+
+// Functions that were inlined before path tracing: where their lines are.
+void name_functions_around(std::vector<FramePaths>& frames) {
+  const FramePaths* around = nullptr;
+  for (size_t i = frames.size(); i-- > 0;) {
+    FramePaths& frame = frames[i];
+    if (frame.inlined && frame.untraced == kInlined && around != nullptr) {
+      frame.untraced += around->decoded.empty()
+                            ? ", and the function around it has no paths: "
+                            : ": its lines are in the paths of the function around it, ";
+      frame.untraced += around->function;
+    } else {
+      around = &frame;
+    }
+  }
+}
+
 // Joins the frames of stacks with the graphs of their functions.
 class FrameDecoder {
  public:
@@ -283,10 +301,7 @@ class FrameDecoder {
   }
 
   [[nodiscard]] std::string why_not_traced(const StackFrame& frame) const {
-    if (frame.inlined && modules_.contains(frame.module)) {
-      return "it was inlined before path tracing: its lines are in the paths of the function "
-             "around it";
-    }
+    if (frame.inlined && modules_.contains(frame.module)) return std::string(kInlined);
     if (const ModulePaths* module = module_of(frame)) {
       for (const std::string& name : {frame.symbol, frame.linkage_name}) {
         const auto found = module->skipped.find(name);
@@ -437,6 +452,7 @@ std::vector<FramePaths> decode_stack(const ThreadStack& stack, const PathGraphs&
     if (module != modules.end() && (was_called || has_left_entry(decoded.back())))
       decoded.back().lines = flags.lines_of(module->second.coverage, frame);
   }
+  name_functions_around(decoded);
   return decoded;
 }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -10,6 +9,7 @@
 
 #include "analysis/paths/program_flow.h"
 #include "formats/csi/wire.h"
+#include "import/csi/block_lines.h"
 #include "import/csi/joined_copies.h"
 #include "import/csi/module_symbols.h"
 #include "import/csi/passed_lines.h"
@@ -20,68 +20,7 @@ namespace {
 
 using csi::FlowRecord;
 
-using BlockLines = std::vector<csi::PathFunctionRecord::BlockLine>;
 using Line = std::pair<std::string, uint32_t>;  // file and number
-
-// A line of a block, where it first comes.
-struct LineHere {
-  Line line;
-  uint32_t scope = 0;  // number
-  uint32_t calls = 0;  // of the block, that come before
-};
-
-// The lines of each block. `places`: those of the record, or those that are lost.
-std::vector<std::vector<LineHere>> lines_of(const FlowRecord& record, const BlockLines& places) {
-  std::map<uint32_t, const std::string*> files;
-  for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, &scope.file.str());
-  std::vector<std::vector<LineHere>> blocks(record.blocks.size());
-  for (const auto& [block, scope, number, calls] : places) {
-    const auto file = files.find(scope);
-    if (file == files.end() || number == 0) continue;
-    const LineHere here{{*file->second, number}, scope, calls};
-    const auto is_same = [&](const LineHere& other) {
-      return other.line == here.line && other.scope == scope;
-    };
-    if (std::ranges::none_of(blocks[block], is_same)) blocks[block].push_back(here);
-  }
-  return blocks;
-}
-
-std::vector<Line> without_repetitions(const std::vector<LineHere>& lines) {
-  std::vector<Line> found;
-  for (const LineHere& each : lines)
-    if (std::ranges::find(found, each.line) == found.end()) found.push_back(each.line);
-  return found;
-}
-
-// The frames that may be in a block.
-struct Stops {
-  bool interrupted = false;  // one was stopped at an instruction, not in a call
-  // Where interrupted frames were stopped that are certainly in the block (file name and line): in
-  // the innermost function that was inlined there, and in the function itself.
-  std::set<std::pair<Line, Line>> places = {};
-};
-
-std::string name_of(const std::string& file) { return std::filesystem::path(file).filename(); }
-
-// Whether the frame, or a function that was inlined there, was stopped at an instruction, not in a
-// call.
-bool is_interrupted(const std::vector<FramePaths>& frames, size_t index) {
-  bool interrupted = frames[index].interrupted;
-  for (; index > 0 && frames[index - 1].inlined; --index)
-    interrupted = interrupted || frames[index - 1].interrupted;
-  return interrupted;
-}
-
-void add_stop(const std::vector<FramePaths>& frames, size_t index,
-              const ProgramEvidence::Frame& told, Stops& stops) {
-  if (!is_interrupted(frames, index)) return;
-  const FramePaths& frame = frames[index];
-  stops.interrupted = true;
-  if (told.stopped_in.size() == 1)
-    stops.places.insert(
-        {{name_of(frame.innermost_file), frame.innermost_line}, {name_of(frame.file), frame.line}});
-}
 
 // By function and block.
 std::vector<std::vector<Stops>> stops_in(const ProgramFlow& flow, const ProgramEvidence& known,
@@ -96,7 +35,7 @@ std::vector<std::vector<Stops>> stops_in(const ProgramFlow& flow, const ProgramE
     for (size_t at = 0; at < known.stacks[stack].size(); ++at) {
       const ProgramEvidence::Frame& told = known.stacks[stack][at];
       const auto add = [&](Stops& stops) {
-        add_stop(threads[stack].frames, frame_indices[stack][at], told, stops);
+        add_stopped_frame(threads[stack].frames, frame_indices[stack][at], told, stops);
       };
       std::vector<Stops>& of_function = all[told.function];
       if (told.stopped_in.empty()) std::ranges::for_each(of_function, add);
@@ -104,41 +43,6 @@ std::vector<std::vector<Stops>> stops_in(const ProgramFlow& flow, const ProgramE
     }
   }
   return all;
-}
-
-// What is known of a block.
-struct BlockAnswer {
-  Ran ran = Ran::maybe;
-  ProgramBlocks::Progress progress = {};
-  Stops stops = {};
-};
-
-// Whether control came to the lines of a block, in their order.
-std::vector<Ran> lines_ran(const std::vector<LineHere>& lines, const BlockAnswer& block) {
-  const ProgramBlocks::Progress& progress = block.progress;
-  const auto count_to = [&](const Line& place) {
-    const auto found = std::ranges::find_if(lines, [&](const LineHere& here) {
-      return here.line.second == place.second && name_of(here.line.first) == place.first;
-    });
-    return found == lines.end() ? size_t{0} : static_cast<size_t>(found - lines.begin()) + 1;
-  };
-  size_t before_stop = 0;  // so many lines are not after the place of a frame
-  for (const auto& [inner, own] : block.stops.places) {
-    const size_t count = count_to(inner);
-    before_stop = std::max(before_stop, count == 0 ? count_to(own) : count);
-  }
-  const auto answer = [&](size_t i) {
-    if (lines[i].calls > progress.at_most) return Ran::no;
-    if (block.ran != Ran::yes) return block.ran;
-    if (progress.left || lines[i].calls < progress.certainly || i < before_stop) return Ran::yes;
-    // An instruction of none of the block's lines was moved there: it may be before the first.
-    const bool is_reached = lines[i].calls == progress.certainly &&
-                            (!block.stops.interrupted || (i == 0 && block.stops.places.empty()));
-    return is_reached ? Ran::yes : Ran::maybe;
-  };
-  std::vector<Ran> ran;
-  for (size_t i = 0; i < lines.size(); ++i) ran.push_back(answer(i));
-  return ran;
 }
 
 std::optional<uint64_t> id_of(const FlowRecord::Block& block) {
@@ -209,16 +113,21 @@ struct SourceFunction {
   std::map<uint32_t, Ran> lines;
 };
 
+// Whether a scope is the function itself, and not one that was inlined into it.
+bool is_own(const csi::PathScope& scope, const FlowFunction& function, const FlowRecord& record) {
+  return scope.function == record.symbol || scope.function == function.source;
+}
+
 // Adds the lines of a function to those of the functions of the source that they belong to.
 void add_source_lines(const FlowFunction& function, const FlowRecord& record,
                       const std::vector<Ran>& blocks_ran, const std::vector<LinesOfBlock>& answered,
                       std::map<FunctionKey, SourceFunction>& sources) {
   std::map<uint32_t, std::pair<SourceFunction*, bool>> owners;  // by scope; is it inlined?
   for (const csi::PathScope& scope : record.scopes) {
-    const bool is_own = scope.function == record.symbol || scope.function == function.source;
-    const std::string& symbol = is_own ? function.source : scope.function.str();
+    const bool is_inlined = !is_own(scope, function, record);
+    const std::string& symbol = is_inlined ? scope.function.str() : function.source;
     owners.emplace(scope.number,
-                   std::pair(&sources[{function.module, symbol, scope.file}], !is_own));
+                   std::pair(&sources[{function.module, symbol, scope.file}], is_inlined));
   }
   for (const auto& [lines, ran] : answered) {
     for (size_t i = 0; i < ran.size(); ++i) {
@@ -323,7 +232,7 @@ BlockAnswer answer_of_frame(const std::vector<FramePaths>& frames, size_t index,
       told.stopped_in.empty() || std::ranges::find(told.stopped_in, block) != told.stopped_in.end();
   answer.progress = {.at_most = std::numeric_limits<uint32_t>::max(), .left = !may_be_here};
   if (!may_be_here) return answer;
-  add_stop(frames, index, told, answer.stops);
+  add_stopped_frame(frames, index, told, answer.stops);
   if (told.stopped_in.size() != 1) return answer;
   answer.progress.certainly = static_cast<uint32_t>(told.call.value_or(told.returned));
   if (told.call && blocks.stopped_at_first_pass)
@@ -344,6 +253,21 @@ void add_lines(const std::vector<LineHere>& lines, const BlockAnswer& answer,
     }
     block.lines.push_back(lines[i].line);
     block.lines_ran.push_back(ran[i]);
+  }
+}
+
+void add_lost_lines(const FlowFunction& function, const FlowRecord& record,
+                    const std::vector<Ran>& ran, FramePaths& frame) {
+  std::set<uint32_t> own;
+  for (const csi::PathScope& scope : record.scopes)
+    if (is_own(scope, function, record)) own.insert(scope.number);
+  const auto lost = lines_of(record, record.lost_lines);
+  for (size_t block = 0; block < lost.size(); ++block) {
+    for (const LineHere& here : lost[block]) {
+      FramePaths::LostLine& line = frame.lost_lines[here.line];
+      if (ran[block] != Ran::no) line.ran = Ran::maybe;
+      line.is_own = line.is_own || own.contains(here.scope);
+    }
   }
 }
 
@@ -389,10 +313,8 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
         add_lines(lines[block], answer_of_frame(frames, index, told, answers[stack][at], block),
                   frame.blocks.back());
       }
-      const auto lost = lines_of(record, record.lost_lines);
-      for (size_t block = 0; block < lost.size(); ++block)
-        if (answers[stack][at].blocks[block] != Ran::no)
-          for (const LineHere& here : lost[block]) frame.lost_lines.insert(here.line);
+      add_lost_lines(functions.functions()[told.function], record, answers[stack][at].blocks,
+                     frame);
     }
   }
 }

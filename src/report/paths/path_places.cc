@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <unordered_map>
 
 #include "analysis/paths/frame_coverage.h"
@@ -12,6 +13,42 @@
 namespace telltale {
 
 using Reading = PathHistory::Reading;
+
+namespace {
+
+using Line = std::pair<std::string, uint32_t>;
+
+Line line_of(const FramePaths& frame, const PathGraph& graph, const PathGraph::Place& place) {
+  return {file_of(frame, graph, place), place.line};
+}
+
+// Lines that are only after the place where it stopped, by one of the readings.
+std::set<Line> not_reached(const FramePaths& frame, const FramePaths::Decoded& decoded) {
+  const PathGraph& graph = *decoded.graph;
+  std::set<Line> all;
+  std::set<Line> completed;
+  std::vector<bool> is_passed(graph.blocks.size(), false);
+  size_t paths = 0;
+  for (const Reading& reading : distinct_readings(decoded)) {  // with fewer paths first
+    for (; paths < reading.completed; ++paths) {
+      for (const uint32_t node : decoded.history.completed[paths].blocks) {
+        if (is_passed[node]) continue;
+        is_passed[node] = true;
+        for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1)))
+          completed.insert(line_of(frame, graph, place));
+      }
+    }
+    std::set<Line> reached;
+    std::set<Line> later;
+    for (const auto& shown : shown_places(frame, graph, reading.partial, true, true).places)
+      (shown.not_yet ? later : reached).insert(line_of(frame, graph, shown.place));
+    for (const Line& line : later)
+      if (!reached.contains(line) && !completed.contains(line)) all.insert(line);
+  }
+  return all;
+}
+
+}  // namespace
 
 std::vector<PathGraph::Place> places_of(const PathGraph& graph, std::span<const uint32_t> blocks) {
   std::vector<PathGraph::Place> places;
@@ -103,11 +140,33 @@ std::vector<Ran> blocks_ran(const FramePaths& frame, const FramePaths::Decoded& 
   return ran;
 }
 
-Ran place_ran(const FramePaths& frame, const PathGraph& graph, const PathGraph::Place& place,
-              Ran block) {
-  if (block != Ran::no || place.scope >= graph.scopes.size()) return block;
-  return frame.lost_lines.contains({graph.scopes[place.scope].file, place.line}) ? Ran::maybe
-                                                                                 : Ran::no;
+CallLines lines_of_paths(const FramePaths& frame, const FramePaths::Decoded& decoded) {
+  const PathGraph& graph = *decoded.graph;
+  CallLines lines;
+  const auto add = [&lines](const Line& line, Ran ran, bool is_own) {
+    const auto [known, is_new] = lines.try_emplace(line, CallLine{ran, is_own});
+    if (is_new) return;
+    known->second = {any_of(known->second.ran, ran), known->second.is_own || is_own};
+  };
+  const std::vector<Ran> ran = blocks_ran(frame, decoded);
+  for (uint32_t node = 0; node < ran.size(); ++node) {
+    for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1)))
+      add(line_of(frame, graph, place), ran[node], !is_inlined(graph, place));
+  }
+  const std::string own_file = graph.scopes.empty() ? frame.file : graph.scopes.front().file;
+  for (const auto& [place, lost] : frame.lost_lines) {
+    const Line line(place.first == own_file ? frame.file : place.first, place.second);
+    // Of a function that is inlined in several places, some may have the line without a trace.
+    if (lost.is_own || lost.ran == Ran::maybe) add(line, lost.ran, lost.is_own);
+  }
+  // Flags of coverage in the frame know what older paths ran.
+  for (auto& [line, its] : lines) {
+    if (frame.decoded.size() != 1 || !its.is_own) continue;
+    const auto told = frame.lines.find({own_file, line.second});
+    if (told != frame.lines.end()) its.ran = agree(its.ran, told->second);
+  }
+  for (const Line& line : not_reached(frame, decoded)) lines[line].ran = Ran::maybe;
+  return lines;
 }
 
 std::vector<Reading> distinct_readings(const FramePaths::Decoded& decoded) {

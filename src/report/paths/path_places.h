@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,9 +48,14 @@ ShownPlaces shown_places(const FramePaths& frame, const PathGraph& graph,
 // What the call ran, by node of the graph: by its paths, and by FramePaths::blocks.
 std::vector<Ran> blocks_ran(const FramePaths& frame, const FramePaths::Decoded& decoded);
 
-// The answer for a place of a block with this answer.
-Ran place_ran(const FramePaths& frame, const PathGraph& graph, const PathGraph::Place& place,
-              Ran block);
+// What the call ran of the lines of the function and of those that were inlined into it, by file
+// and number. Lines of the block that it stopped in that are after that place may have run.
+struct CallLine {
+  Ran ran = Ran::no;
+  bool is_own = false;  // of the function itself, not only of one that was inlined
+};
+using CallLines = std::map<std::pair<std::string, uint32_t>, CallLine>;
+CallLines lines_of_paths(const FramePaths& frame, const FramePaths::Decoded& decoded);
 
 // Readings that do not show the same lines, with fewer completed paths first.
 std::vector<PathHistory::Reading> distinct_readings(const FramePaths::Decoded& decoded);

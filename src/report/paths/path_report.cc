@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 
@@ -124,6 +125,8 @@ class TextWriter {
       print("     {}\n", history.complete ? "no path was completed since the function was called"
                                           : "completed paths are lost");
     }
+    std::set<uint32_t> own;  // lines of the function that are shown
+    add_own(*decoded.graph, std::span(history.completed).first(shown), own);
     write_completed(frame, decoded, 0, shown);
     if (readings.size() > 1) {
       print("     {} readings are consistent with the point where it stopped{}\n", readings.size(),
@@ -133,36 +136,36 @@ class TextWriter {
     }
     for (const Reading& reading :
          std::span(readings).first(std::min(readings.size(), kReadingsShown))) {
+      add_own(*decoded.graph,
+              std::span(history.completed).subspan(shown, reading.completed - shown), own);
+      add_own(*decoded.graph, reading.partial, own);
       write_completed(frame, decoded, shown, reading.completed);
       print("   > then{}\n",
             reading.between_updates ? " (stopped while the record was being updated)" : "");
       write_lines(frame, *decoded.graph, reading.partial, true);
     }
-    write_rest(frame, decoded);
+    write_rest(frame, decoded, own);
   }
 
-  // The function's own lines that are not among those above.
-  void write_rest(const FramePaths& frame, const Decoded& decoded) {
-    const PathGraph& graph = *decoded.graph;
-    const std::vector<Ran> ran = blocks_ran(frame, decoded);
+  static void add_own(const PathGraph& graph, std::span<const uint32_t> blocks,
+                      std::set<uint32_t>& lines) {
+    for (const PathGraph::Place& place : places_of(graph, blocks))
+      if (!is_inlined(graph, place)) lines.insert(place.line);
+  }
+  static void add_own(const PathGraph& graph, std::span<const PathHistory::Path> paths,
+                      std::set<uint32_t>& lines) {
+    for (const PathHistory::Path& path : paths) add_own(graph, path.blocks, lines);
+  }
+
+  // The function's own lines that are not among `shown`.
+  void write_rest(const FramePaths& frame, const Decoded& decoded,
+                  const std::set<uint32_t>& shown) {
     std::map<uint32_t, Ran> lines;
-    for (uint32_t node = 0; node < ran.size(); ++node) {
-      for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1))) {
-        if (place.scope != 0) continue;
-        const Ran its = place_ran(frame, graph, place, ran[node]);
-        const auto [known, is_new] = lines.try_emplace(place.line, its);
-        if (!is_new) known->second = any_of(known->second, its);
-      }
-    }
-    // Flags of coverage in the frame know what older paths ran.
-    if (frame.decoded.size() == 1 && !graph.scopes.empty()) {
-      for (auto& [line, its] : lines) {
-        const auto told = frame.lines.find({graph.scopes.front().file, line});
-        if (told != frame.lines.end()) its = agree(its, told->second);
-      }
-    }
-    write_answers(lines,
-                  {{Ran::no, "did not run in this call"}, {Ran::maybe, "may have run before"}});
+    for (const auto& [line, its] : lines_of_paths(frame, decoded))
+      if (its.is_own && !shown.contains(line.second)) add_copy(lines, line.second, its.ran);
+    write_answers(lines, {{Ran::yes, "ran before"},
+                          {Ran::no, "did not run in this call"},
+                          {Ran::maybe, "may have run before"}});
   }
 
   // Paths that follow themselves are written once.
@@ -299,6 +302,17 @@ void write_blocks_ran(ObjectWriter& object, const FramePaths& frame) {
   });
 }
 
+void write_lines(ObjectWriter& object, std::string_view key,
+                 const std::map<std::pair<std::string, uint32_t>, Ran>& all) {
+  object.list(key, [&](ListWriter& lines) {
+    for (const auto& [line, ran] : all) {
+      lines.row([&](ObjectWriter& one) {
+        one.add("file", line.first).add("line", line.second).add("ran", name_of(ran));
+      });
+    }
+  });
+}
+
 void write_history(ObjectWriter& object, const FramePaths& frame, const Decoded& decoded) {
   const PathHistory& history = decoded.history;
   const PathGraph& graph = *decoded.graph;
@@ -325,6 +339,19 @@ void write_history(ObjectWriter& object, const FramePaths& frame, const Decoded&
   });
   object.text_or_null("contradiction", history.contradiction);
   write_blocks_ran(object, frame, decoded);
+  std::map<std::pair<std::string, uint32_t>, Ran> lines;
+  for (const auto& [line, its] : lines_of_paths(frame, decoded)) lines.emplace(line, its.ran);
+  write_lines(object, "lines_of_call", lines);
+}
+
+// Of a frame without paths.
+void write_no_history(ObjectWriter& object, const FramePaths& frame) {
+  object.add("complete_history", nullptr);
+  object.list("paths", [](ListWriter&) {});
+  object.add("partial", nullptr);
+  write_blocks_ran(object, frame);
+  const auto lines = lines_of_call(frame);
+  if (!lines.empty()) write_lines(object, "lines_of_call", lines);
 }
 
 void write_frame(ObjectWriter& row, const FramePaths& frame) {
@@ -336,17 +363,8 @@ void write_frame(ObjectWriter& row, const FramePaths& frame) {
   row.add("interrupted", frame.interrupted).add("inlined", frame.inlined);
   row.add("may_lack_caller", frame.may_lack_caller);
   row.text_or_null("untraced", frame.untraced);
-  if (!frame.lines.empty()) {
-    row.list("lines_ran", [&](ListWriter& lines) {
-      for (const auto& each : frame.lines) {
-        lines.row([&](ObjectWriter& one) {
-          one.add("file", each.first.first).add("line", each.first.second);
-          one.add("ran", name_of(each.second));
-        });
-      }
-    });
-  }
-  if (frame.decoded.empty()) return write_blocks_ran(row, frame);
+  if (!frame.lines.empty()) write_lines(row, "lines_ran", frame.lines);
+  if (frame.decoded.empty()) return write_no_history(row, frame);
   write_history(row, frame, frame.decoded.front());
   row.list("same_name", [&](ListWriter& others) {
     for (size_t i = 1; i < frame.decoded.size(); ++i)

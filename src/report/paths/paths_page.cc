@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -120,16 +121,12 @@ class StepsWriter {
     std::vector<Step> steps;
     size_t here = 0;  // number of a step, from 1
     bool left_out_system_headers = false;
-    std::vector<PathGraph::Place> not_yet;  // after the place where it stopped
     const auto add = [&](size_t path, std::span<const uint32_t> blocks, bool stopped) {
       const ShownPlaces shown =
           shown_places(frame, *decoded.graph, blocks, stopped, view_.system_headers);
       left_out_system_headers = left_out_system_headers || shown.left_out_system_headers;
       for (const ShownPlaces::Shown& one : shown.places) {
-        if (one.not_yet) {
-          not_yet.push_back(one.place);
-          continue;
-        }
+        if (one.not_yet) continue;
         steps.push_back({path, one.place});
         if (one.here) here = steps.size();
       }
@@ -150,10 +147,7 @@ class StepsWriter {
       write_step(frame, *decoded.graph, step);
     json_.end_array();
     write_times(std::span(history.completed).first(completed));
-    std::erase_if(not_yet, [&](const PathGraph::Place& place) {
-      return std::ranges::find(steps, place, &Step::place) != steps.end();
-    });
-    write_rest(frame, decoded, not_yet);
+    write_rest(frame, decoded, std::span(steps).subspan(left_out));
     end_frame();
   }
 
@@ -179,25 +173,18 @@ class StepsWriter {
     json_.end_array();
   }
 
-  // Lines that did not run in this call, or may have: before the oldest known path, or in the block
-  // in which it stopped.
-  void write_rest(const FramePaths& frame, const Decoded& decoded,
-                  std::span<const PathGraph::Place> not_yet) {
-    const PathGraph& graph = *decoded.graph;
-    const std::vector<Ran> ran = blocks_ran(frame, decoded);
+  // Lines without a step.
+  void write_rest(const FramePaths& frame, const Decoded& decoded, std::span<const Step> steps) {
+    std::set<std::pair<std::string, uint32_t>> shown;
+    for (const Step& step : steps)
+      shown.emplace(file_of(frame, *decoded.graph, step.place), step.place.line);
     SourceLinesRan lines;
-    for (uint32_t node = 0; node < ran.size(); ++node) {
-      for (const PathGraph::Place& place : places_of(graph, std::span(&node, 1))) {
-        const size_t source =
-            sources_.use(file_of(frame, graph, place), frame.directory, place.line);
-        const Ran its = place_ran(frame, graph, place, ran[node]);
-        const auto [known, is_new] = lines.try_emplace({source, place.line}, its);
-        if (!is_new) known->second = any_of(known->second, its);
-      }
+    for (const auto& [line, its] : lines_of_paths(frame, decoded)) {
+      if (shown.contains(line)) continue;
+      const size_t source = sources_.use(line.first, frame.directory, line.second);
+      add_copy(lines, {source, line.second}, its.ran);
     }
-    for (const PathGraph::Place& place : not_yet)
-      lines[{sources_.use(file_of(frame, graph, place), frame.directory, place.line), place.line}] =
-          Ran::maybe;
+    write_lines("ran", Ran::yes, lines);
     write_lines("not_run", Ran::no, lines);
     write_lines("maybe", Ran::maybe, lines);
   }

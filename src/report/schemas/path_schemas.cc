@@ -67,8 +67,11 @@ constexpr std::array kLineRanFields = {
     number_id("line", "Line."),
     text("ran", "Whether this call executed it: yes, no or maybe."),
 };
-constexpr std::array kSameName = {kComplete, kFoundBy, kUnreliable,    kCompleted,
-                                  kPartial,  kOthers,  kContradiction, kRan};
+constexpr Field kLines =
+    rows("lines_of_call", kLineRanFields,
+         "Lines of the function, and of functions inlined into it, by all that is known.");
+constexpr std::array kSameName = {kComplete, kFoundBy,       kUnreliable, kCompleted, kPartial,
+                                  kOthers,   kContradiction, kRan,        kLines};
 constexpr std::array kFrameFields = {
     text("function", "Name of the function; its address if it has none."),
     text("linkage_name", "The linker's name.").or_null(),
@@ -84,14 +87,17 @@ constexpr std::array kFrameFields = {
           "Whether the frame of its caller may be missing: it has no unwind table."),
     text("untraced", "Why there are no paths.").or_null(),
     rows("lines_ran", kLineRanFields, "What the flags of coverage in the frame say.").sometimes(),
-    kComplete.sometimes(),
+    truth("complete_history",
+          "Whether `paths` begins where the function was called; null if it has no paths.")
+        .or_null(),
     kFoundBy.sometimes(),
     kUnreliable.sometimes(),
-    kCompleted.sometimes(),
-    kPartial.sometimes(),
+    kCompleted,
+    kPartial,
     kOthers.sometimes(),
     kContradiction.sometimes(),
     kRan.sometimes(),
+    kLines.sometimes(),
     rows("same_name", kSameName, "What other functions of the same name would have run.")
         .sometimes(),
 };
