@@ -90,6 +90,7 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
   if (is_local) text_ += "flag\tlocal\n";
   if (optimises_later) text_ += "flag\tlater\n";
   if (calls_setjmp(function)) text_ += "flag\tsetjmp\n";
+  if (function.hasOptNone()) text_ += "flag\toptnone\n";
   const llvm::ReversePostOrderTraversal<const llvm::Function*> order(&function);
   const llvm::SmallPtrSet<const llvm::BasicBlock*, 16> reached(order.begin(), order.end());
   llvm::DenseMap<const llvm::BasicBlock*, std::size_t> index;

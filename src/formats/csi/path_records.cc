@@ -220,6 +220,7 @@ bool read_flow_line(const std::vector<std::string>& fields, PlaceNames& names, F
   if (fields[0] == "source") flow.source = fields[1];
   if (fields[0] == "flag" && fields[1] == "generated") flow.is_generated = true;
   if (fields[0] == "flag" && fields[1] == "local") flow.is_local = true;
+  if (fields[0] == "flag" && fields[1] == "optnone") flow.is_unoptimised = true;
   if (fields[0] == "flag" && fields[1] == "later") flow.is_optimised_later = true;
   if (fields[0] == "flag" && fields[1] == "setjmp") flow.calls_setjmp = true;
   if (fields[0] == "paths") flow.paths_key = parse_key(fields[1]).value_or(0);

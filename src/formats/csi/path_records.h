@@ -137,6 +137,7 @@ struct FlowRecord {
   bool is_local = false;            // called by name in its translation unit only
   bool is_optimised_later = false;  // calls may have been moved or removed since
   bool calls_setjmp = false;
+  bool is_unoptimised = false;  // each instruction is in the block that has its line
   std::vector<Block> blocks;
   struct Take {
     uint32_t block = 0;

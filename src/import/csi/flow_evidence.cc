@@ -10,6 +10,7 @@
 #include "analysis/paths/frame_coverage.h"
 #include "analysis/paths/function_copies.h"
 #include "formats/csi/wire.h"
+#include "import/csi/block_lines.h"
 
 namespace telltale {
 namespace {
@@ -328,6 +329,29 @@ namespace {
 
 constexpr std::string_view kStackCheck = "__stack_chk_fail";
 
+// The only block that has instructions of the line. None: several have, or none, or it is not
+// known.
+std::optional<uint32_t> only_block_with_line(const FlowRecord& record, uint32_t line) {
+  std::optional<uint32_t> found;
+  std::vector<bool> has_lines(record.blocks.size(), false);
+  for (const auto& place : record.lines) {
+    has_lines[place.block] = true;
+    if (place.line != line) continue;
+    if (found && found != place.block) return std::nullopt;
+    found = place.block;
+  }
+  const auto has_line = [line](const auto& lost) { return lost.line == line; };
+  if (!found || std::ranges::any_of(record.lost_lines, has_line)) return std::nullopt;
+  // A block that is only a jump has no lines in the record, but may have that of the block beside.
+  for (uint32_t block = 0; block < record.blocks.size(); ++block) {
+    for (const uint32_t next : record.blocks[block].successors) {
+      if ((block == found && !has_lines[next]) || (next == found && !has_lines[block]))
+        return std::nullopt;
+    }
+  }
+  return found;
+}
+
 // Whether the C library called exit() because `main` returned: no function of the program is
 // between exit() and _start.
 bool is_after_main(const std::vector<FramePaths>& frames) {
@@ -348,6 +372,24 @@ void FlowEvidence::stop_at_end(ProgramEvidence::Frame& at) const {
     if (blocks[block].successors.empty()) at.stopped_in.push_back(block);
   if (at.stopped_in.size() == 1 && blocks[at.stopped_in[0]].returns)
     at.call = blocks[at.stopped_in[0]].calls.size();
+}
+
+// The block of the instruction that a frame without positions was stopped at, where it is certain:
+// by the line only in code that is not optimised.
+std::optional<uint32_t> FlowEvidence::block_of_instruction(const FramePaths& frame,
+                                                           uint32_t function,
+                                                           bool has_inlined) const {
+  if (functions_.flow().functions[function].blocks.size() == 1) return 0;
+  if (has_inlined || frame.line == 0) return std::nullopt;
+  std::optional<uint32_t> found;
+  for (const FlowRecord* const copy : functions_.functions()[function].copies) {
+    // Code of path tracing has lines of other blocks.
+    if (!copy->is_unoptimised || copy->paths_key != 0) return std::nullopt;
+    const std::optional<uint32_t> block = only_block_with_line(*copy, frame.line);
+    if (!block || (found && found != block)) return std::nullopt;
+    found = block;
+  }
+  return found;
 }
 
 void FlowEvidence::add_thread(const ThreadPaths& thread) {
@@ -381,10 +423,15 @@ void FlowEvidence::add_thread(const ThreadPaths& thread) {
       at.stopped_in = blocks_with_call(*function, frame.innermost_line, inner);
     if (at.stopped_in.empty() && !frame.interrupted && inner.library_function == kStackCheck)
       stop_at_end(at);
+    const auto index = static_cast<size_t>(&frame - thread.frames.data());
+    if (at.stopped_in.empty() && is_interrupted(thread.frames, index)) {
+      if (const auto block = block_of_instruction(frame, *function, has_inlined))
+        at.stopped_in = {*block};
+    }
     find_call(frame, has_inlined ? InnerFrame() : inner, at);
     inner = {.function = at.function, .library_function = {}};
     stack.push_back(std::move(at));
-    indices.push_back(static_cast<size_t>(&frame - thread.frames.data()));
+    indices.push_back(index);
     has_inlined = false;
   }
   evidence_.stacks.push_back(std::move(stack));

@@ -55,6 +55,9 @@ class FlowEvidence {
   void find_call(const FramePaths& frame, const InnerFrame& inner,
                  ProgramEvidence::Frame& at) const;
   void stop_at_end(ProgramEvidence::Frame& at) const;
+  [[nodiscard]] std::optional<uint32_t> block_of_instruction(const FramePaths& frame,
+                                                             uint32_t function,
+                                                             bool has_inlined) const;
   [[nodiscard]] std::vector<uint32_t> blocks_with_call(uint32_t function, uint32_t line,
                                                        const InnerFrame& inner) const;
   [[nodiscard]] std::optional<uint32_t> block_of(const PathGraph& graph, uint32_t function,
