@@ -341,7 +341,9 @@ std::optional<uint32_t> only_block_with_line(const FlowRecord& record, uint32_t 
     found = place.block;
   }
   const auto has_line = [line](const auto& lost) { return lost.line == line; };
-  if (!found || std::ranges::any_of(record.lost_lines, has_line)) return std::nullopt;
+  if (std::ranges::any_of(record.lost_lines, has_line)) return std::nullopt;
+  // Code before that of the first block has the function's line.
+  if (!found) return line == record.line ? std::optional<uint32_t>(0) : std::nullopt;
   // A block that is only a jump has no lines in the record, but may have that of the block beside.
   for (uint32_t block = 0; block < record.blocks.size(); ++block) {
     for (const uint32_t next : record.blocks[block].successors) {
