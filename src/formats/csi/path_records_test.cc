@@ -53,7 +53,8 @@ TEST(PathRecords, OfFramesAreRead) {
 
 TEST(PathRecords, OfTheFlowOfAFunctionAreRead) {
   const std::string text =
-      "unit\tu.c\nflag\tlocal\nblock\t0\ti 1 1\nblock\t1\tr\ncall\t0\t7\tg\ncall\t0\t0\t?\tjump\n"
+      "unit\tu.c\nflag\tlocal\nflag\toptnone\n"
+      "block\t0\ti 1 1\nblock\t1\tr\ncall\t0\t7\tg\ncall\t0\t0\t?\tjump\n"
       "take\t1\tf\nsymbol\tf\nfile\tu.c\nline\t6\nscope\t0\tu.c\tf\nlines\t0\t0:7\tc\t0:8\n"
       "lost\t1\t0:9\ngone\t1\tv.h\tg\n"
       "paths\t18446744073709551615\nnode\t1\t30\nlater_word\tx\n";
@@ -72,6 +73,7 @@ TEST(PathRecords, OfTheFlowOfAFunctionAreRead) {
   const FlowRecord& read = records.flows[0];
   EXPECT_EQ(read.paths_key, 18446744073709551615U);
   EXPECT_TRUE(read.is_local);
+  EXPECT_TRUE(read.is_unoptimised);
   ASSERT_EQ(read.blocks.size(), 2U);
   EXPECT_EQ(read.blocks[0].successors, (std::vector<uint32_t>{1, 1}));
   EXPECT_TRUE(read.blocks[0].may_resume && !read.blocks[0].returns && read.blocks[1].returns);
