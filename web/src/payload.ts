@@ -50,7 +50,7 @@ export interface StepsFrame {
   steps: Step[];           // the oldest first
   times?: number[];        // by path, how often it ran in sequence; missing if each ran once
   stopped?: [source: number, line: number];  // of a frame without paths, of which blocks are known
-  ran?: [source: number, line: number][];    // likewise
+  ran?: [source: number, line: number][];    // lines without a step, or of a frame without paths
   not_run?: [source: number, line: number][];
   maybe?: [source: number, line: number][];
 }
