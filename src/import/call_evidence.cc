@@ -31,8 +31,8 @@ class CallPredicates final : public PredicateSet {
   struct Function {
     std::string name;
     CallFacts::Place place;
-    std::optional<uint64_t> most_calls;  // n; none: all runs called it as often
-    std::optional<uint64_t> longest_ns;  // t
+    std::optional<uint64_t> most_calls;  // n; none: no number separates the runs, or 0 does
+    std::optional<uint64_t> longest_ns;  // t; likewise
   };
   // Sites besides those of functions, each in order.
   struct Others {
@@ -42,11 +42,14 @@ class CallPredicates final : public PredicateSet {
   };
   CallPredicates(std::vector<Function> functions, Others others)
       : functions_(std::move(functions)), others_(std::move(others)) {
-    for (size_t i = 0; i < functions_.size(); ++i) by_name_[functions_[i].name] = i;
-    const auto count = static_cast<uint32_t>(functions_.size());
-    table_.add({count, 1, false, true});
-    table_.add({count, 2, false, false});
-    table_.add({count, 2, false, false});
+    for (size_t i = 0; i < functions_.size(); ++i) {
+      by_name_[functions_[i].name] = i;
+      if (functions_[i].most_calls) counted_.push_back(i);
+      if (functions_[i].longest_ns) timed_.push_back(i);
+    }
+    table_.add({static_cast<uint32_t>(functions_.size()), 1, false, true});
+    table_.add({static_cast<uint32_t>(counted_.size()), 2, false, false});
+    table_.add({static_cast<uint32_t>(timed_.size()), 2, false, false});
     table_.add({static_cast<uint32_t>(others_.edges.size()), 2, false, false});
     table_.add({static_cast<uint32_t>(others_.unwound.size()), 2, false, false});
     table_.add({static_cast<uint32_t>(others_.thrown.size()), 2, false, false});
@@ -63,9 +66,9 @@ class CallPredicates final : public PredicateSet {
       case Group::kCalled:
         return words("calls", functions_[at].name, fmt::format("{} called", functions_[at].name));
       case Group::kCount:
-        return describe_count(functions_[at], yes);
+        return describe_count(functions_[counted_[at]], yes);
       case Group::kTime:
-        return describe_time(functions_[at], yes);
+        return describe_time(functions_[timed_[at]], yes);
       case Group::kEdge: {
         const auto& [caller, callee] = others_.edges[at];
         return words("call-edges", caller,
@@ -95,15 +98,16 @@ class CallPredicates final : public PredicateSet {
     for (size_t i = 0; i < functions_.size(); ++i) {
       if (use_of(functions_[i].name) != nullptr) add(Group::kCalled, i, false);
     }
-    for (size_t i = 0; i < functions_.size(); ++i) {
-      const CallFacts::Use* use = use_of(functions_[i].name);
-      if (const auto most = functions_[i].most_calls)
-        add(Group::kCount, i, (use == nullptr ? 0 : use->calls) > *most);
+    for (size_t i = 0; i < counted_.size(); ++i) {
+      const Function& function = functions_[counted_[i]];
+      const CallFacts::Use* use = use_of(function.name);
+      add(Group::kCount, i, (use == nullptr ? 0 : use->calls) > *function.most_calls);
     }
-    for (size_t i = 0; i < functions_.size(); ++i) {
-      const CallFacts::Use* use = use_of(functions_[i].name);
-      if (use != nullptr && use->longest_ns && functions_[i].longest_ns)
-        add(Group::kTime, i, *use->longest_ns > *functions_[i].longest_ns);
+    for (size_t i = 0; i < timed_.size(); ++i) {
+      const Function& function = functions_[timed_[i]];
+      const CallFacts::Use* use = use_of(function.name);
+      if (use != nullptr && use->longest_ns)
+        add(Group::kTime, i, *use->longest_ns > *function.longest_ns);
     }
     for (size_t i = 0; i < others_.edges.size(); ++i) {
       if (use_of(others_.edges[i].first) != nullptr)
@@ -142,7 +146,7 @@ class CallPredicates final : public PredicateSet {
                          number);
     };
     PredicateWords found =
-        words("call-counts", function.name, text(fmt::to_string(function.most_calls.value_or(0))));
+        words("call-counts", function.name, text(fmt::to_string(*function.most_calls)));
     found.text_without_number = text("N");
     return found;
   }
@@ -151,14 +155,15 @@ class CallPredicates final : public PredicateSet {
       return fmt::format("{} of {} took longer than {}", longer ? "a call" : "no call",
                          function.name, time);
     };
-    PredicateWords found =
-        words("call-times", function.name,
-              text(show_duration(static_cast<double>(function.longest_ns.value_or(0)))));
+    PredicateWords found = words("call-times", function.name,
+                                 text(show_duration(static_cast<double>(*function.longest_ns))));
     found.text_without_number = text("N");
     return found;
   }
 
   std::vector<Function> functions_;
+  std::vector<size_t> counted_;  // numbers of functions with most_calls
+  std::vector<size_t> timed_;    // with longest_ns
   std::map<std::string, size_t> by_name_;
   Others others_;
   SiteTable table_;

@@ -75,6 +75,13 @@ class IsolateCallsTest(unittest.TestCase):
         self.assertEqual((row["predicate"], row["scheme"]), ("work called more than 18 times", "call-counts"))
         self.assertEqual((row["true_in_failing"], row["observed_in_successful"]), (10, 40))
 
+    def test_numbers_that_separate_nothing_have_no_predicates(self):
+        document = self.isolate("equal", [(i % 4 == 0, [("always", 5)] * 2 + [("rare", 5)] * (i % 4 == 0)) for i in range(40)], "--all", "--filter", "none")
+        rows = {row["predicate"]: row["scheme"] for row in document["rows"]}
+        self.assertEqual(rows["always called"], "calls")
+        self.assertEqual([text for text, scheme in rows.items() if scheme == "call-counts"], [])
+        self.assertEqual([text for text, scheme in rows.items() if scheme == "call-times" and " of main took " not in text], [])
+
     def test_a_duration_that_separates(self):
         document = self.isolate("slow", [(i % 5 == 0, [("always", 5), ("slow", 900 + i if i % 5 == 0 else 100 + i)]) for i in range(50)])
         (row,) = document["rows"]

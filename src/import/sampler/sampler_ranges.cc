@@ -25,34 +25,39 @@ std::string text_of_order(uint64_t order) {
   return order >= kZero ? fmt::format("{}", order - kZero) : fmt::format("-{}", kZero - order);
 }
 
-// The numbers that separate the runs best; none: all runs are on one side.
+// The numbers that separate the runs best; none: all values are equal, or all outcomes.
 struct Thresholds {
   std::optional<uint64_t> least;
   std::optional<uint64_t> greatest;
 };
 
-// Behind the sites of another set, one for each site of bounds with a number in some run (pointers
-// have none), with a counter for each of: the
-// smallest value was above the threshold, at most; the largest was at most the threshold, above.
+// Behind the sites of another set, one for each end of the ranges of a site of bounds that has a
+// threshold (pointers have none), with a counter for each of: the smallest value was above the
+// threshold, at most; the largest was at most the threshold, above.
 class RangePredicates final : public PredicateSet {
  public:
-  RangePredicates(std::unique_ptr<const SamplerPredicates> base, std::vector<uint32_t> sites,
+  RangePredicates(std::unique_ptr<const SamplerPredicates> base,
                   const std::vector<Thresholds>& thresholds)
-      : base_(std::move(base)), table_(base_->table()), sites_(std::move(sites)) {
-    for (const uint32_t site : sites_) thresholds_.push_back(thresholds[site]);
-    table_.add({static_cast<uint32_t>(thresholds_.size()), 4, false, false});
+      : base_(std::move(base)), table_(base_->table()) {
+    for (uint32_t site = 0; site < thresholds.size(); ++site) {
+      first_end_.push_back(static_cast<uint32_t>(ends_.size()));
+      if (const auto number = thresholds[site].least) ends_.push_back({site, false, *number});
+      if (const auto number = thresholds[site].greatest) ends_.push_back({site, true, *number});
+    }
+    first_end_.push_back(static_cast<uint32_t>(ends_.size()));
+    table_.add({static_cast<uint32_t>(ends_.size()), 2, false, false});
   }
   [[nodiscard]] const SiteTable& table() const override { return table_; }
   [[nodiscard]] PredicateWords describe(uint32_t predicate) const override {
     if (predicate < base_->table().predicate_count()) return base_->describe(predicate);
     const uint32_t index = predicate - base_->table().predicate_count();
-    const Thresholds& found = thresholds_[index / 4];
-    const uint64_t number = (index % 4 < 2 ? found.least : found.greatest).value_or(kZero);
+    const End& end = ends_[index / 2];
     constexpr std::string_view kWords[] = {"was always >",
                                            "was once <=", "was always <=", "was once >"};
-    PredicateWords words = base_->describe_range(sites_[index / 4]);
-    const std::string statement = fmt::format("{} {} ", words.text, kWords[index % 4]);
-    words.text = statement + text_of_order(number);
+    PredicateWords words = base_->describe_range(end.site);
+    const std::string statement =
+        fmt::format("{} {} ", words.text, kWords[(end.greatest ? 2 : 0) + index % 2]);
+    words.text = statement + text_of_order(end.threshold);
     words.text_without_number = statement + "N";
     return words;
   }
@@ -65,33 +70,26 @@ class RangePredicates final : public PredicateSet {
     std::vector<uint32_t> groups = run.groups();
     if (!ranges.empty()) groups.push_back(static_cast<uint32_t>(table_.groups().size() - 1));
     for (const SiteRange& range : ranges) {
-      const auto at = std::ranges::lower_bound(sites_, range.site);
-      const auto number = static_cast<uint32_t>(at - sites_.begin());
-      const Thresholds& found = thresholds_[number];
-      uint32_t counted = 0;
-      if (found.least) counted |= range.least > *found.least ? 1U : 2U;
-      if (found.greatest) counted |= range.greatest > *found.greatest ? 8U : 4U;
-      if (counted != 0) observed.push_back({base_->table().site_count() + number, counted});
+      for (uint32_t i = first_end_[range.site]; i < first_end_[range.site + 1]; ++i) {
+        const bool above = (ends_[i].greatest ? range.greatest : range.least) > ends_[i].threshold;
+        const bool second = above == ends_[i].greatest;
+        observed.push_back({base_->table().site_count() + i, second ? 2U : 1U});
+      }
     }
     return {observed, std::move(groups)};
   }
 
  private:
+  struct End {
+    uint32_t site = 0;  // of bounds
+    bool greatest = false;
+    uint64_t threshold = 0;
+  };
   std::unique_ptr<const SamplerPredicates> base_;
   SiteTable table_;
-  std::vector<uint32_t> sites_;         // numbers of sites of bounds, ascending
-  std::vector<Thresholds> thresholds_;  // of these
+  std::vector<End> ends_;            // ascending by site
+  std::vector<uint32_t> first_end_;  // by site; behind the last one: their number
 };
-
-std::vector<uint32_t> sites_with_ranges(const SamplerEvidence& evidence, uint32_t sites) {
-  std::vector<bool> has_range(sites);
-  for (const std::vector<SiteRange>& ranges : evidence.ranges)
-    for (const SiteRange& range : ranges) has_range[range.site] = true;
-  std::vector<uint32_t> found;
-  for (uint32_t site = 0; site < sites; ++site)
-    if (has_range[site]) found.push_back(site);
-  return found;
-}
 
 // In blocks of sites, so that the values of all runs are in memory twice for a few sites only.
 std::vector<Thresholds> find_thresholds(const SamplerEvidence& evidence, uint32_t sites,
@@ -182,9 +180,7 @@ std::unique_ptr<const PredicateSet> add_range_predicates(
   const auto has_none = [](const std::vector<SiteRange>& ranges) { return ranges.empty(); };
   if (std::ranges::all_of(evidence.ranges, has_none)) return base;
   const auto thresholds = find_thresholds(evidence, base->range_site_count(), workers);
-  auto sites = sites_with_ranges(evidence, base->range_site_count());
-  auto predicates =
-      std::make_unique<RangePredicates>(std::move(base), std::move(sites), thresholds);
+  auto predicates = std::make_unique<RangePredicates>(std::move(base), thresholds);
   parallel_for(evidence.runs.size(), worker_count(workers), [&](size_t i, size_t) {
     LabelledRun& run = evidence.runs[i];
     run.evidence = predicates->observe(run.evidence, evidence.ranges[i]);

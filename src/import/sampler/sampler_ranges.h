@@ -45,10 +45,11 @@ class RangeReader {
 void leave_out_many_ranges(SamplerEvidence& evidence, uint64_t found);
 
 // Adds predicates of sites of bounds to those of `base`, by numbers that are found in the data
-// (isolation::best_threshold): a run's smallest value was at most n; its largest was above m. Their
-// numbers follow those of `base`, and `evidence`, which was read with `base`, gets what runs
-// observed of them; its ranges are emptied. `workers`: threads, 0: all cores; the answer is the
-// same for any number. Returns `base` if no run has a range.
+// (isolation::best_threshold): a run's smallest value was at most n; its largest was above m. If no
+// number separates the runs, there is no such predicate. Their numbers follow those of `base`, and
+// `evidence`, which was read with `base`, gets what runs observed of them; its ranges are emptied.
+// `workers`: threads, 0: all cores; the answer is the same for any number. Returns `base` if no run
+// has a range.
 std::unique_ptr<const PredicateSet> add_range_predicates(
     std::unique_ptr<const SamplerPredicates> base, SamplerEvidence& evidence, size_t workers);
 
