@@ -113,21 +113,24 @@ ReportItem ReportReader::read_tag(const Tag& tag, const Line& line) {
     item.complaint = complain_of_open_report();
     in_report_ = true;
     report_at_ = at_;
-    in_samples_ =
-        item.id == kSamplesReport || (sections_ == Sections::all && item.id == kFirstSamplesReport);
+    in_first_ = sections_ == Sections::all && item.id == kFirstSamplesReport;
+    in_samples_ = in_first_ || item.id == kSamplesReport;
     return finish(std::move(item), line.end);
   }
   if (tag.name == "report" && in_report_) {
     in_report_ = false;
     in_samples_ = true;
+    in_first_ = false;
     return finish(begin(Kind::report_end), line.end);
   }
-  if (is_section_name(tag.name) && !tag.closes && in_samples_) {
+  const bool is_allowed = in_samples_ && (!in_first_ || tag.name == "samples");
+  if (is_section_name(tag.name) && !tag.closes && is_allowed) {
     ReportItem item = begin(tag.name == "samples" ? Kind::samples : Kind::timestamps);
     item.tag = tag;
     item.unit = tag.attribute("unit");
     item.scheme = tag.attribute("scheme");
     item.when = tag.attribute("when");
+    item.of_first_executions = in_first_;
     size_t end = line.end;
     read_section(item, end);
     return finish(std::move(item), end);
@@ -177,6 +180,7 @@ std::optional<ReportItem> ReportReader::next() {
   if (at_ == file_.size()) {
     if (!std::exchange(in_report_, false)) return std::nullopt;
     in_samples_ = true;
+    in_first_ = false;
     ReportItem item = begin(Kind::report_end);
     item.closed = false;
     item.complaint = {Problem::Kind::torn_tail, at_,

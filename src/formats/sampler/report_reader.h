@@ -32,7 +32,8 @@ struct ReportItem {
   Tag tag;                // with all attributes
   std::string_view body;  // whole lines, each with its line feed
   uint64_t body_offset = 0;
-  bool closed = true;  // false: the closing tag is missing
+  bool closed = true;                // false: the closing tag is missing
+  bool of_first_executions = false;  // in a subreport kFirstSamplesReport
 
   // The piece's damage; empty for a valid piece. `lost_bytes` of it are not part of the answer.
   struct Complaint {
@@ -54,7 +55,8 @@ Problem problem_of(const ReportItem& item, const std::string& file_name);
 
 // Reads a feedback report sequentially, piece by piece (published text, "Dynamic Feedback
 // Reports"). Sections count inside <report id="samples"> and, as extract-report prints them,
-// outside any report. Safe on untrusted input; damage costs at most its own lines. Holds views.
+// outside any report; first executions have no timestamps. Safe on untrusted input; damage costs at
+// most its own lines. Holds views.
 class ReportReader {
  public:
   // Which sections: those of the sample, or also those of first executions. If not, the latter are
@@ -86,6 +88,7 @@ class ReportReader {
   Sections sections_;
   bool in_report_ = false;
   bool in_samples_ = true;  // sections are allowed here
+  bool in_first_ = false;   // only sections of samples
   size_t report_at_ = 0;
 };
 

@@ -67,6 +67,18 @@ void append_tag(std::string& out, const Tag& tag) {
 void append_report_begin(std::string& out, std::string_view id) {
   out.append("<report id=\"").append(id).append("\">\n");
 }
+void append_first_report_begin(std::string& out, std::string_view sparsity,
+                               std::string_view executions) {
+  out.append("<report id=\"").append(kFirstSamplesReport).append("\"");
+  if (!sparsity.empty() && !executions.empty()) {
+    out.append(" sparsity=\"")
+        .append(sparsity)
+        .append("\" first=\"")
+        .append(executions)
+        .append("\"");
+  }
+  out.append(">\n");
+}
 void append_report_end(std::string& out) { out += "</report>\n"; }
 
 void append_samples_begin(std::string& out, std::string_view unit, std::string_view scheme) {

@@ -89,6 +89,57 @@ TEST(SamplerReport, FirstExecutionsAreApart) {
   }
 }
 
+TEST(SamplerVerifier, ChecksFirstExecutionsLikeTheSample) {
+  const auto counts = [](std::string_view attributes, const std::string& inside) {
+    const std::string text = "<report id=\"samples\">\n" + samples("branches", "1\t0\n") +
+                             "</report>\n<report id=\"first-samples\"" + std::string(attributes) +
+                             ">\n" + inside + "</report>\n";
+    return verify_report(as_bytes(text)).counts;
+  };
+  using Kind = Violation::Kind;
+  const auto of = [](Kind kind) {
+    std::array<uint64_t, Violation::kKinds> wanted{};
+    wanted[static_cast<size_t>(kind)] = 1;
+    return wanted;
+  };
+  constexpr std::string_view kRates = " sparsity=\"100\" first=\"8\"";
+  const std::string good = samples("branches", "0\t8\n");
+  const std::array<uint64_t, Violation::kKinds> none{};
+  EXPECT_EQ(counts(kRates, good), none);
+  EXPECT_EQ(counts("", good), none);
+  EXPECT_EQ(counts(" sparsity=\"1.5e3\" first=\"255\"", good), none);
+  EXPECT_EQ(counts(kRates, samples("branches", "8\n")), of(Kind::wrong_row));
+  EXPECT_EQ(counts(kRates, samples("branches", "0\t8\n0\t8\n")), of(Kind::uneven_sections));
+  EXPECT_EQ(counts(kRates, good + "junk\n"), of(Kind::misplaced));
+  EXPECT_EQ(counts(kRates, samples("what", "8\n")), of(Kind::unknown_scheme));
+  EXPECT_GE(
+      counts(kRates,
+             "<timestamps unit=\"" + std::string(32, 'a') +
+                 "\" scheme=\"branches\" when=\"first\">\n1\n</timestamps>\n")[static_cast<size_t>(
+          Kind::misplaced)],
+      1U);
+  for (const std::string_view bad :
+       {" sparsity=\"x\" first=\"8\"", " sparsity=\"\" first=\"8\"",
+        " sparsity=\"0.5\" first=\"8\"", " sparsity=\"100\" first=\"0\"",
+        " sparsity=\"100\" first=\"256\"", " sparsity=\"100\" first=\"x\"",
+        " first=\"8\" sparsity=\"100\"", " first=\"8\""})
+    EXPECT_EQ(counts(bad, good), of(Kind::wrong_tag)) << bad;
+}
+
+// docs/formats/collect.md, "The spool".
+TEST(SamplerVerifier, ReportsOfASpoolBeginWithTheRun) {
+  const std::string run = "<report id=\"run\">\napplication a\nbuild b\n</report>\n";
+  const std::string sample = "<report id=\"samples\">\n</report>\n";
+  const std::string outcome = "<report id=\"outcome\">\nsignal SIGKILL\n</report>\n";
+  const std::string other = "<report id=\"x\">\n</report>\n";
+  for (const std::string& text : {run + sample + outcome, run + outcome, run, run + sample + other})
+    EXPECT_TRUE(verify_report(as_bytes(text)).valid()) << text;
+  for (const std::string& text : {run + other + sample, run + run + sample, outcome, other + run}) {
+    const Verdict verdict = verify_report(as_bytes(text));
+    EXPECT_EQ(verdict.counts[static_cast<size_t>(Violation::Kind::not_first)], 1U) << text;
+  }
+}
+
 // What is written is handed on in blocks: memory does not grow with the report.
 TEST(SamplerReport, IsWrittenInBlocks) {
   std::string text;

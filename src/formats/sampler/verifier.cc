@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <span>
 #include <utility>
@@ -39,13 +40,14 @@ class Notes {
 };
 
 // The attributes of a section's tag: exactly these, in this order.
-void check_tag(const Tag& tag, std::span<const std::string_view> keys, uint64_t offset,
+bool check_tag(const Tag& tag, std::span<const std::string_view> keys, uint64_t offset,
                Notes& notes) {
   bool right = tag.letter_perfect && tag.attribute_count == keys.size();
   for (size_t i = 0; right && i < keys.size(); ++i) right = tag.attributes[i].first == keys[i];
-  if (right) return;
+  if (right) return true;
   notes.note(Kind::wrong_tag, offset, tag.name,
              fmt::format("the tag must have exactly {}, each after one space", joined(keys, ", ")));
+  return false;
 }
 
 // Null: unknown, and counted.
@@ -124,13 +126,35 @@ class ReportChecker {
     static constexpr std::string_view kFirstKeys[] = {"id", "sparsity", "first"};
     // Reports that were merged have neither.
     const bool has_rates = item.id == kFirstSamplesReport && item.tag.attribute_count > 1;
-    check_tag(item.tag, has_rates ? std::span<const std::string_view>(kFirstKeys) : kKeys,
-              item.offset, notes_);
-    id_ = item.id;
-    if (!std::exchange(any_, true) && id_ != kSamplesReport) {
-      notes_.note(Kind::not_first, item.offset, "Report",
-                  fmt::format("the first subreport is {}, not samples", id_));
+    const auto keys = has_rates ? std::span<const std::string_view>(kFirstKeys) : kKeys;
+    if (check_tag(item.tag, keys, item.offset, notes_) && has_rates && !are_rates(item.tag)) {
+      notes_.note(Kind::wrong_tag, item.offset, "report",
+                  "sparsity is a number of 1 or more, first one from 1 to 255");
     }
+    id_ = item.id;
+    check_order(item.offset);
+  }
+
+  // The sparsity has any form that the runtime takes, which reads it with strtod, too.
+  static bool are_rates(const Tag& tag) {
+    const std::string sparsity(tag.attribute("sparsity"));
+    char* end = nullptr;
+    const bool is_sparsity = std::strtod(sparsity.c_str(), &end) >= 1 && *end == 0;
+    const std::string_view first = tag.attribute("first");
+    return is_sparsity && is_plain_number(first) && first != "0" &&
+           *parse_unsigned(first) <= UINT8_MAX;
+  }
+
+  // samples is the first one; in a spool (docs/formats/collect.md) it follows `run`, and may be
+  // missing, if the run was killed.
+  void check_order(uint64_t offset) {
+    if (any_) return;
+    if (id_ == kRunReport && !std::exchange(spooled_, true)) return;
+    any_ = true;
+    if (id_ == kSamplesReport || (spooled_ && id_ == kOutcomeReport)) return;
+    notes_.note(
+        Kind::not_first, offset, "Report",
+        fmt::format("the first subreport {}is {}, not samples", spooled_ ? "after run " : "", id_));
   }
 
   void check_section(const ReportItem& item) {
@@ -178,7 +202,8 @@ class ReportChecker {
 
   Notes& notes_;
   std::string_view id_;
-  bool any_ = false;
+  bool any_ = false;      // a subreport other than `run`
+  bool spooled_ = false;  // `run` was the first one
   std::map<SectionKey, uint64_t> rows_;
 };
 
@@ -252,7 +277,7 @@ std::string to_string(const Violation& violation) {
 Verdict verify_report(Bytes file) {
   Notes notes;
   ReportChecker checker(notes);
-  ReportReader reader(file);
+  ReportReader reader(file, ReportReader::Sections::all);
   while (const std::optional<ReportItem> item = reader.next()) checker.check(*item);
   return notes.take();
 }

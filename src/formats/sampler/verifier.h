@@ -20,7 +20,7 @@ struct Violation {
     wrong_row,        // not the scheme's number of columns, or not its numbers
     wrong_word,       // a column with a word that it does not allow (local, mem, read ...)
     uneven_sections,  // sections of one unit and scheme with different numbers of rows
-    not_first,        // the first subreport is not samples
+    not_first,        // the first subreport, or that after `run` of a spool, is not samples
     wrong_frame,      // a line of main-backtrace that is not in backtrace_symbols' format
     wrong_graph,      // control flow graphs: a line that is invalid at its place
     missing_node,     // a successor that the function does not have

@@ -17,14 +17,9 @@ namespace {
 using sampler::ReportItem;
 using sampler::RowTally;
 
-// Whether a count of a report `first-samples` is not 0. That report has no bounds.
-bool has_first_executions(const SamplerReports::Subreport& subreport) {
-  if (subreport.id != sampler::kFirstSamplesReport) return false;
-  bool in_tag = false;
-  return std::ranges::any_of(subreport.text, [&](char c) {
-    if (c == '<' || c == '>') in_tag = c == '<';
-    return !in_tag && c >= '1' && c <= '9';
-  });
+bool has_counts(const SamplerReports::Section& section) {
+  return std::ranges::any_of(section.counts, [](uint64_t count) { return count != 0; }) ||
+         std::ranges::any_of(section.bounds, &sampler::Bounds::observed);
 }
 
 SiteScheme describe(const sampler::SchemeLayout& layout) {
@@ -109,7 +104,7 @@ void SamplerReports::count_graphs(const InputFile& file) {
 }
 
 void SamplerReports::read(const InputFile& file) {
-  sampler::ReportReader reader(file.bytes());
+  sampler::ReportReader reader(file.bytes(), sampler::ReportReader::Sections::all);
   std::string_view id;
   while (const std::optional<ReportItem> item = reader.next()) {
     if (item->complaint) info_.problems.add(problem_of(*item, file.name()));
@@ -117,15 +112,20 @@ void SamplerReports::read(const InputFile& file) {
       case ReportItem::Kind::report_begin:
         id = item->id;
         ++kinds_["reports"];
-        if (id != sampler::kSamplesReport) add_subreport(file.name(), id, {});
+        if (id != sampler::kSamplesReport) find_subreport(file.name(), id);
+        if (id == sampler::kFirstSamplesReport) begin_first_executions(*item);
         break;
       case ReportItem::Kind::samples:
       case ReportItem::Kind::timestamps:
+        if (item->of_first_executions) find_subreport(file.name(), id).bytes += item->bytes.size();
         read_section(*item, file.name());
         break;
-      case ReportItem::Kind::text:
-        add_subreport(file.name(), id, item->bytes);
+      case ReportItem::Kind::text: {
+        Subreport& subreport = find_subreport(file.name(), id);
+        subreport.text += item->bytes;
+        subreport.bytes += item->bytes.size();
         break;
+      }
       case ReportItem::Kind::report_end:
       case ReportItem::Kind::skipped:
         break;
@@ -133,12 +133,26 @@ void SamplerReports::read(const InputFile& file) {
   }
 }
 
-void SamplerReports::add_subreport(const std::string& file, std::string_view id,
-                                   std::string_view text) {
+// Each unit of a run writes such a report, all with the same rates.
+void SamplerReports::begin_first_executions(const ReportItem& item) {
+  const std::string_view sparsity = item.tag.attribute("sparsity");
+  const std::string_view executions = item.tag.attribute("first");
+  const bool is_first = !std::exchange(first_.exist, true);
+  if (is_first && report_count_ == 1) {
+    first_.sparsity = sparsity;
+    first_.executions = executions;
+  } else if (first_.sparsity != sparsity || first_.executions != executions) {
+    first_.sparsity.clear();
+    first_.executions.clear();
+  }
+}
+
+SamplerReports::Subreport& SamplerReports::find_subreport(const std::string& file,
+                                                          std::string_view id) {
   const auto [known, is_new] =
       subreport_of_.try_emplace({file, std::string(id)}, subreports_.size());
   if (is_new) subreports_.push_back({file, std::string(id), {}});
-  subreports_[known->second].text += text;
+  return subreports_[known->second];
 }
 
 const SiteScheme* SamplerReports::scheme_of(std::string_view name, size_t unknown_counters) {
@@ -150,18 +164,19 @@ const SiteScheme* SamplerReports::scheme_of(std::string_view name, size_t unknow
   return schemes_.emplace(name, std::move(scheme)).first->second.get();
 }
 
-size_t SamplerReports::find_or_add(std::string_view unit, std::string_view scheme,
+size_t SamplerReports::find_or_add(std::deque<Section>& sections, SectionNumbers& by_key,
+                                   std::string_view unit, std::string_view scheme,
                                    size_t unknown_counters) {
-  const auto known = by_key_.find({unit, scheme});
-  if (known != by_key_.end()) return known->second;
-  Section& section = sections_.emplace_back();
+  const auto known = by_key.find({unit, scheme});
+  if (known != by_key.end()) return known->second;
+  Section& section = sections.emplace_back();
   section.unit = unit;
   section.scheme = scheme_of(scheme, unknown_counters);
   section.sites = sites_->find(unit, scheme);
   if (section.sites != nullptr) section.rows = section.sites->sites->size();
-  by_key_.emplace(std::pair<std::string_view, std::string_view>(section.unit, section.scheme->name),
-                  sections_.size() - 1);
-  return sections_.size() - 1;
+  by_key.emplace(std::pair<std::string_view, std::string_view>(section.unit, section.scheme->name),
+                 sections.size() - 1);
+  return sections.size() - 1;
 }
 
 void SamplerReports::read_section(const ReportItem& item, const std::string& file) {
@@ -172,9 +187,11 @@ void SamplerReports::read_section(const ReportItem& item, const std::string& fil
     return;
   }
   const size_t columns = sampler::columns_of_first_row(item.body);
-  const size_t index = find_or_add(item.unit, item.scheme,
-                                   std::clamp<size_t>(columns, 1, sampler::kMaxUnknownCounters));
-  Section& section = sections_[index];
+  std::deque<Section>& sections = item.of_first_executions ? first_.sections : sections_;
+  const size_t index =
+      find_or_add(sections, item.of_first_executions ? first_by_key_ : by_key_, item.unit,
+                  item.scheme, std::clamp<size_t>(columns, 1, sampler::kMaxUnknownCounters));
+  Section& section = sections[index];
   if (section.file.empty()) {
     section.file = file;
     section.offset = item.offset;
@@ -283,21 +300,27 @@ void SamplerReports::note_unresolved() {
 // Units of programs without a report.
 void SamplerReports::add_unreported() {
   for (const SamplerSites::Section& section : sites_->sections())
-    find_or_add(section.sites->unit, section.sites->scheme, 1);
+    find_or_add(sections_, by_key_, section.sites->unit, section.sites->scheme, 1);
   for (Section& section : sections_) {
     // Only timestamps: the same number of sites, if their scheme is known.
     const bool times_only = section.sites == nullptr && section.times_reported == 0;
     if (times_only && sampler::find_scheme(section.scheme->name) != nullptr)
       section.rows = std::max(section.first_times.size(), section.last_times.size());
-    const size_t rows = static_cast<size_t>(section.rows);
-    if (section.scheme->bounds) {
-      section.bounds.resize(rows);
-    } else {
-      section.counts.resize(rows * section.scheme->counters.size());
-    }
-    if (!section.first_times.empty()) section.first_times.resize(rows);
-    if (!section.last_times.empty()) section.last_times.resize(rows);
+    resize(section);
   }
+  for (Section& section : first_.sections) resize(section);
+}
+
+// To the rows that the section has at last.
+void SamplerReports::resize(Section& section) {
+  const size_t rows = static_cast<size_t>(section.rows);
+  if (section.scheme->bounds) {
+    section.bounds.resize(rows);
+  } else {
+    section.counts.resize(rows * section.scheme->counters.size());
+  }
+  if (!section.first_times.empty()) section.first_times.resize(rows);
+  if (!section.last_times.empty()) section.last_times.resize(rows);
 }
 
 CountedSite SamplerReports::site(const Section& section, size_t row, std::string& minimum,
@@ -356,13 +379,11 @@ uint64_t SamplerReports::unreported_units() const {
 std::string_view SamplerReports::nothing_observed() const {
   bool any_rows = false;
   for (const Section& section : sections_) {
-    if (std::ranges::any_of(section.counts, [](uint64_t count) { return count != 0; }) ||
-        std::ranges::any_of(section.bounds, &sampler::Bounds::observed))
-      return {};
+    if (has_counts(section)) return {};
     any_rows = any_rows || section.reported_rows != 0;
   }
   if (!any_rows) return {};
-  if (std::ranges::any_of(subreports_, has_first_executions))
+  if (std::ranges::any_of(first_.sections, has_counts))
     return "the sample is empty: only first executions were observed, which `isolate` uses";
   return "nothing was observed: a program that samples needs SAMPLER_SPARSITY in its environment";
 }
@@ -400,7 +421,7 @@ RecordingInfo SamplerReports::info(const std::function<bool(const CountedSite&)>
     info.properties.emplace_back("note", note);
   for (const Subreport& subreport : subreports_) {
     info.properties.emplace_back("subreport",
-                                 fmt::format("{}, {} bytes", subreport.id, subreport.text.size()));
+                                 fmt::format("{}, {} bytes", subreport.id, subreport.bytes));
   }
   return info;
 }

@@ -57,7 +57,15 @@ class SamplerReports {
   struct Subreport {
     std::string file;
     std::string id;
-    std::string text;  // whole lines
+    std::string text;    // whole lines; none of first executions, which are sections
+    uint64_t bytes = 0;  // of the text, or of the sections
+  };
+  // -fsampler-adaptive: counts that are not in the sample.
+  struct FirstExecutions {
+    bool exist = false;            // whether a report has them, even if none
+    std::deque<Section> sections;  // merged like those of the sample
+    std::string sparsity;          // of the only report, as given; empty: of several, or not told
+    std::string executions;        // of a place, likewise
   };
 
   // The files are reports, .sites files (treated as programs) or .cfg files (only counted by
@@ -65,6 +73,7 @@ class SamplerReports {
   static Result<SamplerReports> open(std::vector<InputFile> files, const SamplerOptions& options);
 
   [[nodiscard]] const std::deque<Section>& sections() const { return sections_; }
+  [[nodiscard]] const FirstExecutions& first_executions() const { return first_; }
   [[nodiscard]] const std::vector<Subreport>& subreports() const { return subreports_; }
   [[nodiscard]] const SamplerSites& sites() const { return *sites_; }
   [[nodiscard]] std::shared_ptr<const SamplerSites> shared_sites() const { return sites_; }
@@ -123,14 +132,18 @@ class SamplerReports {
   void read(const InputFile& file);
   void read_section(const sampler::ReportItem& item, const std::string& file);
   void read_samples(const sampler::ReportItem& item, const std::string& file, Section& section);
-  void add_subreport(const std::string& file, std::string_view id, std::string_view text);
+  void begin_first_executions(const sampler::ReportItem& item);
+  Subreport& find_subreport(const std::string& file, std::string_view id);
   void count_graphs(const InputFile& file);
   void note_unresolved();
   void add_unreported();
   void note_rows(const sampler::ReportItem& item, const std::string& file, const Section& section,
                  const sampler::RowTally& tally);
-  // Index in sections_.
-  size_t find_or_add(std::string_view unit, std::string_view scheme, size_t unknown_counters);
+  using SectionNumbers = std::map<std::pair<std::string_view, std::string_view>, size_t>;
+  // Index in `sections`.
+  size_t find_or_add(std::deque<Section>& sections, SectionNumbers& by_key, std::string_view unit,
+                     std::string_view scheme, size_t unknown_counters);
+  static void resize(Section& section);
   const SiteScheme* scheme_of(std::string_view name, size_t unknown_counters);
   CountedSite site(const Section& section, size_t row, std::string& minimum,
                    std::string& maximum) const;
@@ -139,7 +152,9 @@ class SamplerReports {
   std::shared_ptr<SamplerSites> sites_ = std::make_shared<SamplerSites>();
   RecordingInfo info_;
   std::deque<Section> sections_;  // stable addresses: by_key_ holds views of them
-  std::map<std::pair<std::string_view, std::string_view>, size_t> by_key_;
+  SectionNumbers by_key_;
+  FirstExecutions first_;
+  SectionNumbers first_by_key_;
   std::map<std::string, std::unique_ptr<SiteScheme>, std::less<>> schemes_;
   std::vector<Subreport> subreports_;
   std::map<std::pair<std::string, std::string>, size_t> subreport_of_;  // by file and id

@@ -9,6 +9,8 @@
 #include "analysis/sites/line_counts.h"
 #include "analysis/sites/site_sums.h"
 #include "bytes/as_bytes.h"
+#include "bytes/block_writer.h"
+#include "import/sampler/sampler_report_writer.h"
 #include "support/golden.h"
 
 namespace telltale {
@@ -62,6 +64,65 @@ TEST(SamplerReports, SeveralRunsAreOneAnswer) {
             "branches :0 2 12 seen\nbranches :0 2 2 seen\nbounds :0 -3..9 seen\n"
             "function-entries :0 8 seen\n");
   EXPECT_EQ(reports.unresolved_sections(), 3U);
+}
+
+std::string as_one_report(const SamplerReports& reports) {
+  std::string text;
+  const ByteSink sink = [&](std::string_view block) -> Result<void> {
+    text += block;
+    return {};
+  };
+  BlockWriter out(sink);
+  write_as_one_report(reports, out);
+  EXPECT_TRUE(out.finish());
+  return text;
+}
+
+// Of a run with two units.
+std::string adaptive_report(std::string_view attributes, std::string_view sample,
+                            std::string_view first) {
+  const auto section = [](char unit, std::string_view row) {
+    return "<samples unit=\"" + std::string(32, unit) + "\" scheme=\"branches\">\n" +
+           std::string(row) + "\n</samples>\n";
+  };
+  const std::string first_begin = "<report id=\"first-samples\"" + std::string(attributes) + ">\n";
+  return "<report id=\"samples\">\n" + section('a', sample) + "</report>\n" + first_begin +
+         section('a', first) + "</report>\n<report id=\"samples\">\n" + section('b', sample) +
+         "</report>\n" + first_begin + "</report>\n";
+}
+
+TEST(SamplerReports, FirstExecutionsAreMergedApartFromTheSample) {
+  const std::string unit(32, 'a');
+  const auto merged = [&](std::string_view attributes, std::string_view sample,
+                          std::string_view first) {
+    const std::string begin = "<samples unit=\"" + unit + "\" scheme=\"branches\">\n";
+    const std::string rows = std::string(sample) + "\n</samples>\n";
+    return "<report id=\"samples\">\n" + begin + rows + "<samples unit=\"" + std::string(32, 'b') +
+           "\" scheme=\"branches\">\n" + rows + "</report>\n" + "<report id=\"first-samples\"" +
+           std::string(attributes) + ">\n" + begin + std::string(first) +
+           "\n</samples>\n</report>\n";
+  };
+  constexpr std::string_view kRates = " sparsity=\"100\" first=\"8\"";
+  const std::string one = adaptive_report(kRates, "1\t0", "0\t8");
+  const std::string other = adaptive_report(kRates, "0\t5", "3\t8");
+  const SamplerReports alone = open({one});
+  EXPECT_EQ(as_one_report(alone), merged(kRates, "1\t0", "0\t8"));
+  EXPECT_EQ(described(alone), "branches :0 1 0 seen\nbranches :0 1 0 seen\n");
+  const std::string both = as_one_report(open({one, other}));
+  EXPECT_EQ(both, merged("", "1\t5", "3\t16"));
+  EXPECT_EQ(as_one_report(open({both})), both);
+  // The sample says nothing, first executions do.
+  EXPECT_NE(open({adaptive_report(kRates, "0\t0", "0\t8")}).nothing_observed().find("first exec"),
+            std::string_view::npos);
+  EXPECT_EQ(open({adaptive_report(kRates, "0\t0", "0\t0")}).nothing_observed().find("first exec"),
+            std::string_view::npos);
+}
+
+TEST(SamplerReports, DamagedFirstExecutionsAreReported) {
+  const SamplerReports reports =
+      open({adaptive_report("", "1\t0", "8"), adaptive_report("", "1\t0", "0\t8\njunk")});
+  EXPECT_EQ(reports.problems().damage_count(), 2U);
+  EXPECT_EQ(reports.bad_rows(), 2U);
 }
 
 TEST(SamplerReports, SectionsThatDoNotFitAreToldAndTheRestIsJoined) {
