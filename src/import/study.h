@@ -48,9 +48,10 @@ std::string to_line(const StudyRun& run);  // with its line feed
 Result<std::vector<StudyRun>> read_study_runs(Bytes file, const std::string& name,
                                               ProblemLog& problems);
 
-// Labels runs by their time instead: of each build, those fail that took longer than the
-// `quantile` of the times of its runs; runs that a signal ended are skipped, unless they were ended
-// for taking too long. REQUIRES: 0 < quantile < 1.
+// Labels runs by their time instead: runs that a signal ended are skipped, unless they were ended
+// for taking too long; of each build, those of the others fail that took longer than the `quantile`
+// of their times, because the time until a crash says nothing about the pace. REQUIRES: 0 <
+// quantile < 1.
 void label_slow(std::vector<StudyRun>& runs, double quantile);
 
 // Places in a study.

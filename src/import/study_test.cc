@@ -175,5 +175,14 @@ TEST(SlowRuns, CrashesSayNothingButTimeoutsDo) {
   EXPECT_EQ(labels(runs), (std::vector{passed, passed, skipped, failed}));
 }
 
+TEST(SlowRuns, AreNotComparedWithCrashes) {
+  std::vector<StudyRun> runs = timed({1, 2, 3, 4, 9, 9, 9, 9});
+  for (size_t i = 4; i < runs.size(); ++i) runs[i].signal = "SIGSEGV";
+  label_slow(runs, 0.5);
+  using enum RunLabel;
+  EXPECT_EQ(labels(runs),
+            (std::vector{passed, passed, failed, failed, skipped, skipped, skipped, skipped}));
+}
+
 }  // namespace
 }  // namespace telltale
