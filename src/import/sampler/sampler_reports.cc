@@ -253,8 +253,10 @@ void SamplerReports::note_rows(const ReportItem& item, const std::string& file,
          fmt::format("most rows are damaged; the last {} are skipped", tally.unread));
   }
   if (tally.saturated != 0) {
-    note(Problem::Kind::oddity, item.offset,
-         fmt::format("{} sums of scheme {} would be 2^64 or more", tally.saturated, item.scheme));
+    // Every answer with such a number says so.
+    note(Problem::Kind::estimate, item.offset,
+         fmt::format("{} of scheme {} would be 2^64 or more, and stayed at 2^64 - 1",
+                     counted(tally.saturated, "sum"), item.scheme));
   }
   if (section.sites == nullptr || tally.rows == section.rows) return;
   ++uneven_;

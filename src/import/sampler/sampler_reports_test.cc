@@ -125,6 +125,19 @@ TEST(SamplerReports, DamagedFirstExecutionsAreReported) {
   EXPECT_EQ(reports.bad_rows(), 2U);
 }
 
+TEST(SamplerReports, SumsThatStopAreNoDamageButNoOddityEither) {
+  const std::string report =
+      adaptive_report("", "18446744073709551615\t2", "18446744073709551615\t0");
+  const SamplerReports reports = open({report, adaptive_report("", "5\t1", "1\t1")});
+  ASSERT_EQ(reports.problems().count(), 3U);  // two units, and first executions of one
+  for (const Problem& problem : reports.problems().kept()) {
+    EXPECT_EQ(problem.kind, Problem::Kind::estimate);
+    EXPECT_EQ(problem.message,
+              "1 sum of scheme branches would be 2^64 or more, and stayed at 2^64 - 1");
+  }
+  EXPECT_FALSE(reports.problems().damaged());
+}
+
 TEST(SamplerReports, SectionsThatDoNotFitAreToldAndTheRestIsJoined) {
   const std::string unit(32, '0');
   const std::string sites =
