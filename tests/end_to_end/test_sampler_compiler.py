@@ -152,6 +152,21 @@ class Language(SamplerCase):
         self.assertEqual(sites(f"-fexclude-location={source}:5"), {("loud", 3), ("main", 7)})
         self.assertEqual(sites(f"-finclude-location={source}:5", f"-fexclude-file={source}"), {("main", 5)})
 
+    def test_sites_of_functions_have_no_place_to_exclude(self):
+        """docs/sampler-guide.md, "Schemes": function-entries, and float-kinds of formals."""
+        source = self.path("a.c")
+        source.write_text(program_text("sampler/cases/float_formal.c"))
+
+        def sites(*flags):
+            table = build(self.path("a.o"), NEWEST, "-c", "-fsampler-scheme=function-entries,float-kinds,coverage", *flags, source)
+            return sorted((scheme, *row[4:5]) for (_, scheme), rows in site_tables(table).items() for row in rows)
+
+        kept = [("float-kinds", "a"), ("function-entries",)]
+        self.assertIn(("float-kinds", "b"), sites())
+        for flag in ("-fexclude-file=*", f"-fexclude-file={source}", f"-fexclude-location={source}:*"):
+            self.assertEqual(sites(flag), kept, flag)
+        self.assertEqual(sites("-fexclude-function=f"), [])
+
 
 class Objects(SamplerCase):
     def test_references_of_real_objects(self):

@@ -1,0 +1,6 @@
+float g(void);
+float f(float a) {
+  float b = a;
+  b = g();
+  return b;
+}
