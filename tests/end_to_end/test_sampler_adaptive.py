@@ -11,7 +11,7 @@ from study_case import StudyCase, telltale
 from test_sampler_statistics import SOME, Statistics
 
 SCHEMES = ("-fsampler-scheme=branches", "-fsampler-scheme=returns", "-fsampler-scheme=scalar-pairs")
-# Bounds are not observed in first executions.
+# Bounds of first executions are with those of the sample.
 OTHERS = (*SCHEMES, "-fsampler-scheme=function-entries,bounds,float-kinds")
 SELDOM = ("-O2", "-fsampler-adaptive-blocks", *SCHEMES, PROGRAMS / "seldom_reached.c")
 FIRST = re.compile(r'<report id="first-samples" sparsity="\d+" first="\d+">\n(.*?)</report>\n', re.S)
@@ -119,6 +119,19 @@ class Adaptive(SamplerCase):
         self.run_reported(program, SAMPLER_SPARSITY="100", SAMPLER_SEED="1", SAMPLER_RATES="uniform")
         self.assertEqual(first_of(self.report), [])
         self.assertNotEqual(reached(samples(self.report)), set())
+
+    def test_bounds_of_first_executions_are_with_those_of_the_sample(self):
+        source = self.path("bounds.c")
+        source.write_text(program_text("sampler/cases/bounds_of_calls.c"))
+        for release in RELEASES:
+            program = build(self.path("program"), release, "-O1", "-fsampler-adaptive", "-fsampler-scheme=bounds,returns", source)
+            with self.subTest(release=release):
+                for rates, smallest_and_largest in (("adaptive", ["0", "98"]), ("uniform", ["2147483647", "-2147483648"])):
+                    # No region is in the sample.
+                    self.run_reported(program, SAMPLER_SPARSITY="1000000000", SAMPLER_SEED="1", SAMPLER_RATES=rates)
+                    (rows,) = [rows for key, rows in tables(without_first(self.report), "samples") if key[1] == "bounds"]
+                    self.assertEqual(rows[0], smallest_and_largest, rates)
+                    self.assertNotIn("bounds", {key[1] for key, _ in first_of(self.report)})
 
     def test_uniform_rates_are_unbiased(self):
         flags = ("-O2", "-fsampler-scheme=branches", PROGRAMS / "often_called.c")
