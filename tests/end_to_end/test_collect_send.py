@@ -250,6 +250,16 @@ class SendTest(unittest.TestCase):
         self.assertIn("planted-text", body)
         self.assertNotIn("planted-argument", body)
 
+    def wait_for_senders(self):
+        """Until no process of this spool is left: those that `run --collect` starts outlive it."""
+        def names_spool(process):
+            try:
+                return os.fsencode(self.spool) in (process / "cmdline").read_bytes()
+            except OSError:  # it has ended
+                return False
+        while any(names_spool(path) for path in pathlib.Path("/proc").glob("[0-9]*")):
+            time.sleep(0.01)
+
     def test_off_means_off(self):
         for text, kept in (("* off\n", 0), ("ending off\n* on\n", 0), ("# comment\n\nending on\n* off\n", 1), ("other off\n", 1), ("ending maybe\n", 0)):
             with self.subTest(text):
@@ -264,6 +274,7 @@ class SendTest(unittest.TestCase):
                 for path in self.spool.glob("*.report"):
                     path.unlink()
         self.consent("* on\n")
+        self.wait_for_senders()  # they would remove the report as well
         self.spooled(self.ending, 1)
         self.consent("* off\n")
         with FakeServer() as fake:
