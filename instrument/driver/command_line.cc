@@ -68,6 +68,7 @@ struct Parts {
   std::string language;  // of -x, for the files that follow; empty for none
   bool links = true;
   bool compiles = true;
+  bool reads_source = false;  // from standard input
   bool has_input = false;
   bool has_source = false;           // in C or C++
   std::vector<std::string> objects;  // object files and archives
@@ -174,6 +175,7 @@ void take_word(const std::string& word, Parts& parts) {
   parts.is_library = parts.is_library || word == "-shared" || word == "--shared";
   if (word == "-" || !word.starts_with("-")) {
     parts.has_input = true;
+    parts.reads_source = parts.reads_source || word == "-";
     parts.only_headers = parts.only_headers && is_header(word, parts.language);
     parts.has_source = parts.has_source || is_source(word, parts.language);
     if (word.ends_with(".o") || word.ends_with(".a")) parts.objects.push_back(word);
@@ -313,6 +315,8 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   if (parts.error) return {{}, parts.error, {}, {}};
   CommandLine result{std::move(parts.clang), std::nullopt, {}, {}};
   result.reads_schema = parts.trace_options.schema_file == "-" && parts.has_input;
+  if (result.reads_schema && parts.reads_source)
+    return {{}, "the schema needs a file, --trace=FILE: standard input has the source", {}, {}};
   if (!parts.has_input) return result;
   std::vector<std::string>& out = result.arguments;
   // clang must not warn about arguments that a step does not use.

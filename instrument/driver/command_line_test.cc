@@ -97,6 +97,19 @@ TEST(CommandLine, SourcesThatAreCompiledPlainAreNoted) {
   EXPECT_FALSE(has_note({"-E", "user.c"}));
 }
 
+TEST(CommandLine, StandardInputHasTheSchemaOrTheSource) {
+  const auto rewritten = [](const std::vector<std::string>& words) {
+    return rewrite(words, {"clang-19", "/plugin.so", "/library", 19});
+  };
+  const CommandLine line = rewritten({"-trace=-", "-c", "user.c"});
+  EXPECT_EQ(line.error, std::nullopt);
+  EXPECT_TRUE(line.reads_schema);
+  EXPECT_EQ(std::count(line.arguments.begin(), line.arguments.end(), kSchemaOfInput), 1);
+  EXPECT_FALSE(rewritten({"--trace=pt.schema", "-c", "-x", "c", "-"}).reads_schema);
+  EXPECT_EQ(rewritten({"--trace=-", "-c", "-x", "c", "-"}).error,
+            "the schema needs a file, --trace=FILE: standard input has the source");
+}
+
 TEST(CommandLine, FilesOfOptionsAreDependencies) {
   const std::string folder = testing::TempDir();
   const std::string schema = folder + "my.schema";

@@ -41,7 +41,8 @@ SideHeader* forget_all_but_head() {
   return head;
 }
 
-// `error`: why the child has no recording of its own; 0: it has one, or wants none.
+// Unmaps the parent's page. If `error` is not 0, the child could not create its own recording,
+// and the parent's side record counts that first.
 void leave_parents_head(SideHeader* head, long error) {
   if (head == nullptr) return;
   if (error != 0) {

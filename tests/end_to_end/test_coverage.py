@@ -251,7 +251,7 @@ class Variants(Case):
     def test_what_variants_ran_is_what_was_recorded(self):
         draws = random.Random(5)
         schema = self.path("variants.schema")
-        # By schema: the values that choose variants, and whether what these keep tells of lines.
+        # For each schema: the values that choose a variant, and whether that variant's data says which lines ran.
         schemas = {"{};{BBC}": {0: False, 2: True}, "{};{FC}": {0: False, 2: False}, "{FC};{BBC}": {1: True, 2: False},
                    "{};{CC};{BBC,PT}": {0: False, 2: True, 3: True}}
         for release, style, (variants, values), level in itertools.product(

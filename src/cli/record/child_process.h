@@ -55,7 +55,7 @@ Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure);
 int pass_on(const ChildOutcome& outcome);
 
 // Ends this process by a signal, without a core dump. If the signal does not end it, returns the
-// exit status that stands for it.
+// exit status that shells use for that signal.
 int end_by_signal(int signal);
 
 // The environment of this process with these variables added or replaced, as "NAME=VALUE".

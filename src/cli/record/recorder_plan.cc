@@ -188,6 +188,7 @@ bool asks_for_xray(const RecorderOptions& options) {
 
 // Errors: usage, for a size that no file of the StackTrack recorder can have.
 Result<void> check_stacktrack_size(const RecorderOptions& options) {
+  // smallest_file() of runtime/stacktrack/store.h, which programs do not share with telltale.
   constexpr uint64_t kLeastWide = uint64_t{16} << 10;
   constexpr uint64_t kLeastClassic = uint64_t{12} << 10;
   const bool classic =

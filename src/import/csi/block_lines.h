@@ -41,7 +41,7 @@ struct Stops {
 // instruction, not in a call.
 bool is_interrupted(const std::vector<FramePaths>& frames, size_t index);
 
-// Adds the frame of this index. `told`: what is known of it.
+// Adds the stop of the frame at this index. `told`: the evidence about that frame.
 void add_stopped_frame(const std::vector<FramePaths>& frames, size_t index,
                        const ProgramEvidence::Frame& told, Stops& stops);
 

@@ -90,7 +90,8 @@ class CoverageReader {
       FunctionCoverage function = std::move(declared_[key]);
       function.module = module;
       function.mechanisms = mechanisms_of(variants);
-      // Each function has a variable of its own.
+      // A separate variable chooses for each function. With several functions under this key,
+      // their variants cannot be told apart.
       if (choices[key].size() == 1) keep_chosen(variants);
       join_variants(variants, function);
       all.push_back(std::move(function));

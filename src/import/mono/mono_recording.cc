@@ -181,8 +181,8 @@ class MonoRecording::Builder {
   [[nodiscard]] const mono::BufferFrame& frame_of(Stream::Place place) const {
     return recording_.files_[place.file]->frames.buffers[place.buffer];
   }
-  // Each file is a process of its own: ids are reused, and in containers often equal. finish()
-  // makes ThreadKey::process of its number.
+  // Each file is from a different process, even if pids are equal: they are reused, and containers
+  // often have the same ones. Until finish(), ThreadKey::process is the number of the file.
   using Key = std::pair<ThreadKey, uint32_t>;
   static Key thread_key(const File& file, uint32_t index, const mono::BufferFrame& frame) {
     return {{file.header.pid, static_cast<int64_t>(frame.header.thread), index + 1}, index};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <limits>
@@ -336,8 +337,10 @@ void StacktrackRecording::Indexer::lost(const Record& record) {
 void StacktrackRecording::Indexer::finish_facts(Part& part) const {
   const stacktrack::FormatDescription& description =
       recording_.files_[part.time.file].format.description;
+  // Parts are sorted by these, so they must be comparable.
   const auto number = [&](const std::optional<stacktrack::RawTime>& time) {
-    return time ? stacktrack::to_double(*time, description) : 0;
+    const double ticks = time ? stacktrack::to_double(*time, description) : 0;
+    return std::isnan(ticks) ? 0 : ticks;
   };
   part.facts.start = number(part.time.start_hires);
   part.facts.ticks_per_ms = number(part.time.divisor) / 1000;

@@ -200,7 +200,7 @@ TEST(StacktrackRecording, FilesOfOneProcessStayTogether) {
                           "1:5 100000000 > f", "1:5 150000000 < f",  //
                           "1:5 20000000 > f", "1:5 70000000 < f", "1:5 70000000 > f",
                           "1:5 120000000 < f", "1:5 120000000 > f", "1:5 170000000 < f"));
-  // A forked child has a pid of its own.
+  // A forked child has another pid.
   const std::string child = file_of_process(2, 2, "/bin/a", "f", 120 * kMs, 130 * kMs);
   EXPECT_EQ(opened({file(1, 100), child}).streams()[1].thread, (ThreadKey{2, 5, 0}));
 }

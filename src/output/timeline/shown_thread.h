@@ -16,7 +16,9 @@ inline int64_t distinct_pid(const ThreadKey& thread) {
   constexpr int64_t kStep = 10'000'000;
   constexpr int64_t kMost = 200;  // Perfetto's pids have 31 bits
   const int64_t more = thread.process > 1 ? int64_t{thread.process} - 1 : 0;
-  return more <= kMost ? thread.pid + more * kStep : kMost * kStep + more;
+  if (more == 0) return thread.pid;
+  // Damaged files have larger pids.
+  return more <= kMost && thread.pid < kStep ? thread.pid + more * kStep : kMost * kStep + more;
 }
 
 // The program's name; of several processes with one pid, also which: "shop (42.2)".

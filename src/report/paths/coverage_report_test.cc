@@ -88,7 +88,7 @@ TEST(CoverageReport, FunctionsThatWereInlinedEverywhereBeginAtTheirFirstLine) {
               HasSubstr("FN:3,main\nFN:4,never\nFNDA:1,main\nFNDA:0,never\nFNF:2\nFNH:1\n"));
   EXPECT_THAT(written(write_coverage_cobertura, functions),
               HasSubstr("<line number=\"4\" hits=\"0\"/></lines></method>"));
-  // In another program it has code of its own.
+  // Another program has code for it that is not inlined.
   const std::vector both = {inlined, function("never", "/src/a.c", Ran::yes)};
   EXPECT_THAT(written(write_coverage_lcov, both), HasSubstr("FN:3,never\nFNDA:1,never\nFNF:1\n"));
 }
