@@ -36,7 +36,9 @@ char* add_to_registered(const std::string& path) {
 void take_from_registered(char* name) {
   for (std::atomic<char*>& slot : registered) {
     char* expected = name;
-    if (name != nullptr && slot.compare_exchange_strong(expected, nullptr)) std::free(name);
+    if (name == nullptr || !slot.compare_exchange_strong(expected, nullptr)) continue;
+    std::free(name);
+    return;
   }
 }
 

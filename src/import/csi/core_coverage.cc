@@ -192,9 +192,10 @@ class CoverageReader {
     if (may_have_other_lines)
       for (auto& [place, ran] : function.lines) ran = unless_elsewhere(ran);
     for (auto& [mechanism, told] : joined) {
-      const bool may_have_other_calls = std::ranges::any_of(variants, [&](const auto& variant) {
-        return !variant.second.contains(mechanism) && answers_of(variant.second).ran != Ran::no;
-      });
+      bool may_have_other_calls = false;
+      for (const auto& [symbol, variant] : variants)
+        may_have_other_calls = may_have_other_calls ||
+                               (!variant.contains(mechanism) && answers_of(variant).ran != Ran::no);
       if (may_have_other_calls)
         for (FunctionCoverage::Call& call : told.calls)
           call.returned = unless_elsewhere(call.returned);
