@@ -133,9 +133,9 @@ void add_headers(const Memory& memory, uint64_t begin) {
     if (segment.p_type != PT_NOTE) continue;
     const uint64_t end = segment.p_offset + segment.p_filesz;
     if (end > bytes && end <= kPage) bytes = end;
-    // Notes of these alignments only are padded to words.
-    if (segment.p_align <= 4 && segment.p_offset < kPage)
-      add_flags(memory, begin + segment.p_offset, segment.p_filesz);
+    // Most linkers have notes that are padded to eight bytes in a segment of their own; mold has
+    // all in one, whose alignment is 8. The former have no lengths that differ.
+    if (segment.p_offset < kPage) add_flags(memory, begin + segment.p_offset, segment.p_filesz);
   }
   if (bytes <= kPage) add_segment(begin, bytes);
 }

@@ -4,11 +4,14 @@
 
 int used_linked(int count);
 
+__attribute__((noinline)) static int unused_in_program(int count) { return count * 3; }
+
 int main(int argc, char** argv) {
   void* library = dlopen(argv[1], RTLD_NOW);
   if (library == NULL) return 1;
   int (*used)(int) = (int (*)(int))dlsym(library, "used_loaded");
   volatile int sum = used_linked(argc + 5) + used(argc + 5);
+  if (argc > 5) sum = unused_in_program(argc);
   (void)sum;
   abort();
 }
