@@ -16,6 +16,7 @@
 #include "base/system_library.h"
 #include "bytes/input_file.h"
 #include "program/elf_image.h"
+#include "program/library_search.h"
 #include "program/load_biases.h"
 #include "program/recorded_program.h"
 
@@ -41,6 +42,10 @@ struct MappedFile {
 };
 
 std::string name_of(const std::string& path) { return std::filesystem::path(path).filename(); }
+std::string folder_of(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::absolute(path, error).parent_path();
+}
 
 // A separate debug file has the section headers of its program, but not the bytes.
 bool is_debug_file(const ElfImage& image) {
@@ -152,9 +157,12 @@ class Search {
     for (const std::string& path : programs.paths) {
       Result<GivenFile> given = read_given(path);
       if (!given) return std::unexpected(given.error());
+      folders_.push_back(folder_of(path));
       given_.push_back(*std::move(given));
     }
     const std::vector<MappedFile> mapped = mapped_files(core_);
+    for (const MappedFile& file : mapped)
+      if (file.path().starts_with('/')) folders_.push_back(folder_of(file.path()));
     for (const MappedFile& file : mapped) add(file);
     tell_unverified();
     for (const GivenFile& given : given_) {
@@ -214,6 +222,8 @@ class Search {
 
   [[nodiscard]] Choice choose_recorded(const MappedFile& mapped) const {
     const std::string& path = mapped.path();
+    if (!path.contains('/'))
+      return {.path = find_library(path, mapped.build_id, folders_), .why_not = {}};
     if (!may_open_recorded_path(path)) return {};
     const Result<std::string> id = read_build_id(path);
     if (!id) return {};
@@ -323,6 +333,7 @@ class Search {
   ProblemLog& problems_;
   bool is_cut_ = false;
   std::vector<GivenFile> given_;
+  std::vector<std::string> folders_;                     // of given and mapped files
   std::vector<std::pair<std::string, Fit>> unverified_;  // paths
   CorePrograms found_;
 };

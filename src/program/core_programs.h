@@ -30,7 +30,8 @@ struct GivenPrograms {
 };
 
 // Finds the files of what the process had mapped: a given file with the build-id of the mapped one,
-// otherwise the file at its path, if it has that build-id.
+// otherwise the file at its path, if it has that build-id. A library of which only the name is
+// recorded is looked for, see find_library().
 //
 // Without a build-id in the core file, the file's name and the addresses of its segments decide.
 // The file at the recorded path is not used if it is newer than the core file. Since nothing proves

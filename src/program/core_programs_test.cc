@@ -2,11 +2,16 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
 #include <string>
+#include <utility>
 
 #include "bytes/as_bytes.h"
+#include "program/minidump.h"
+#include "program/recorded_program.h"
 #include "support/core_builder.h"
+#include "support/minidump_builder.h"
 
 namespace telltale {
 namespace {
@@ -83,6 +88,44 @@ TEST(CorePrograms, WhatCannotBeVerifiedIsALoss) {
   EXPECT_EQ(problems.kept()[0].message,
             "the core file does not have that of /proc/self/exe: answers are right only if it is "
             "the file that ran");
+}
+
+// The path of this process's C library.
+std::string c_library() {
+  std::string path;
+  const auto look = [](dl_phdr_info* object, size_t, void* found) {
+    const std::string name = object->dlpi_name;
+    if (name.ends_with("/libc.so.6")) *static_cast<std::string*>(found) = name;
+    return 0;
+  };
+  ::dl_iterate_phdr(look, &path);
+  return path;
+}
+
+TEST(CorePrograms, ALibraryOfWhichOnlyTheNameIsKnownIsFoundByItsBuildId) {
+  const std::string path = c_library();
+  const Result<std::string> build_id = read_build_id(path);
+  ASSERT_TRUE(build_id && !build_id->empty()) << path;
+  const auto found = [](std::string digits) {
+    std::string code_view = "LEpB";
+    for (; !digits.empty(); digits.erase(0, 2))
+      code_view += static_cast<char>(std::stoi(digits.substr(0, 2), nullptr, 16));
+    const std::string bytes = testing::MinidumpBuilder()
+                                  .system(9)
+                                  .module(0x7f0000000000, 0x200000, u"libc.so.6", code_view)
+                                  .build();
+    ProblemLog problems;
+    Result<Minidump> dump = read_minidump(as_bytes(bytes), "dump", problems);
+    EXPECT_TRUE(dump);
+    const CoreFile core = CoreFile::from_parts(std::move(dump->parts), as_bytes(bytes), "dump");
+    const auto programs = find_core_programs(core, "dump", {}, problems);
+    EXPECT_TRUE(programs);
+    return programs->programs;
+  };
+  const auto programs = found(*build_id);
+  ASSERT_EQ(programs.size(), 1U);
+  EXPECT_EQ(read_build_id(programs[0].path).value_or(""), *build_id);
+  EXPECT_TRUE(found("00" + build_id->substr(2)).empty());
 }
 
 }  // namespace

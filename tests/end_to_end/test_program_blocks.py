@@ -485,6 +485,12 @@ class ProgramBlocks(SamplerCase):
             ran = sorted(function["ran"] for name, function in self.functions(program).items() if "$" in name)
             self.assertEqual(ran, sorted(["no", "no", "yes", called]), schema)
 
+    def test_answers_do_not_depend_on_the_linker(self):
+        answers = {linker: self.answers(self.build("pt.schema", "-O1", f"-fuse-ld={linker}"), "x") for linker in ("bfd", "gold", "lld", "mold")}
+        for linker, found in answers.items():
+            with self.subTest(linker=linker):
+                self.assertEqual((found["later_too"], found), ("no", answers["bfd"]))
+
     def test_link_time_optimisation_leaves_single_functions(self):
         answers = self.answers(self.build("pt.schema", "-O1", "-flto", "-fuse-ld=lld"), "x")
         self.assertEqual((answers["main"], answers["later_too"]), ("yes", "maybe"))

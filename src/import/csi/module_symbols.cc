@@ -27,6 +27,11 @@ bool is_no_function(std::string_view name) {
   return name.empty() || name.starts_with('$') || name.find(".__part.") != std::string_view::npos;
 }
 
+// mold names the stubs through which a program calls libraries.
+bool is_linker_stub(std::string_view name, uint64_t size) {
+  return size == 0 && (name.ends_with("$plt") || name.ends_with("$pltgot"));
+}
+
 // Adds the defined functions of a table; false if it is damaged. Assembly need not give a symbol
 // the type of a function: those without a type count if they are where functions are.
 bool read_table(const Section& symbols, std::string_view strings, std::endian order,
@@ -40,7 +45,7 @@ bool read_table(const Section& symbols, std::string_view strings, std::endian or
     in.read<uint8_t>("visibility");
     const auto section = in.read<uint16_t>("section");
     in.read<uint64_t>("value");
-    in.read<uint64_t>("size");
+    const auto size = in.read<uint64_t>("size");
     if (in.error()) return false;
     const unsigned type = ELF64_ST_TYPE(info);
     const bool is_function = type == STT_FUNC || type == STT_GNU_IFUNC;
@@ -48,6 +53,7 @@ bool read_table(const Section& symbols, std::string_view strings, std::endian or
     if (name >= strings.size()) return false;
     const std::string_view rest = strings.substr(name);
     const std::string_view text = rest.substr(0, rest.find('\0'));
+    if (is_linker_stub(text, size)) continue;
     if (is_function) {
       code.insert(section);
       functions.emplace(text);
