@@ -286,7 +286,10 @@ class CoreStacks::State {
     if (frames.size() >= self->options_.most_frames) return DWARF_CB_ABORT;
     if (self->caller_is_landing_) return self->land(registers_of(state));
     const bool in_call = std::exchange(self->goes_on_in_call_, false);
+    const size_t known = frames.size();
     self->frames_->read(self->dwfl_, state, in_call, frames);
+    for (StackFrame& frame : std::span(frames).subspan(known))
+      if (frame.module.empty()) frame.missing_module = self->mapped_at(frame.pc);
     if (frames.size() == 1 && frames.front().interrupted && self->is_no_code(frames.front().pc))
       return self->return_from_no_code(registers_of(state));
     if (frames.empty() || !is_exception_unwinder(frames.back().symbol)) return DWARF_CB_OK;
@@ -294,6 +297,13 @@ class CoreStacks::State {
       return self->land(*std::move(landing));
     self->caller_is_landing_ = self->frames_->has_landing_for_caller(self->dwfl_, state);
     return DWARF_CB_OK;
+  }
+
+  // The name of the file that the core file has at an address; empty: none.
+  [[nodiscard]] std::string mapped_at(uint64_t address) const {
+    for (const CoreMapping& mapping : core_.mappings())
+      if (address >= mapping.begin && address < mapping.end) return mapping.path;
+    return {};
   }
 
   [[nodiscard]] bool is_code(uint64_t address) const {
@@ -320,9 +330,7 @@ class CoreStacks::State {
                                   return (segment.flags & PF_X) != 0 &&
                                          address - segment.address < segment.memory_size;
                                 }) &&
-           std::ranges::none_of(core_.mappings(), [&](const CoreMapping& mapping) {
-             return address >= mapping.begin && address < mapping.end;
-           });
+           mapped_at(address).empty();
   }
 
   // Whether a call ends at the address. True if its code cannot be read.

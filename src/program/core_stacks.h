@@ -40,9 +40,10 @@ struct StackFrame {
   uint64_t function_end = 0;
   std::string linkage_name;  // of the debug information
   std::string file;
-  std::string directory;  // that `file` is relative to
-  uint32_t line = 0;      // of the instruction, or of the call
-  std::string module;     // path of the program or shared object
+  std::string directory;       // that `file` is relative to
+  uint32_t line = 0;           // of the instruction, or of the call
+  std::string module;          // path of the program or shared object
+  std::string missing_module;  // what the core file names there, if no file was found for it
   std::vector<StackVariable> variables;
 };
 

@@ -38,6 +38,12 @@ class Minidumps(SamplerCase):
         self.assertIn("./walk (build-id ", run(TELLTALE, "paths", dump).stderr)
         self.assertEqual(traced(paths(dump, "--program", self.program)), self.expected)
 
+    def test_libraries_without_a_path_are_found_by_their_build_ids(self):
+        for prefix, frame in (("", r"\n#\d+ +__libc_start_main\b"), ("other-", r"\n +no paths: other-libc\.so\S* was not found; use --program\n")):
+            dump = self.write(module_name=lambda path: path if path == str(self.program) else prefix + os.path.basename(path))
+            self.assertEqual(traced(paths(dump)), self.expected)
+            self.assertRegex(run(TELLTALE, "paths", dump).stdout, frame)
+
     def test_a_processor_that_is_not_named_or_another_is_said(self):
         for processor, message in ((0, "names no processor that telltale knows"), (ARM, "it is a program of another machine")):
             for words in ((), ("--program", self.program)):

@@ -309,6 +309,8 @@ class FrameDecoder {
       }
     }
     if (is_system_library(frame.module)) return "it is in a library of the system";
+    if (!frame.missing_module.empty())
+      return frame.missing_module + " was not found; use --program";
     if (frame.module.empty()) return "no program was found that has code there";
     // A stripped program has neither metadata nor lines.
     if (module_of(frame) == nullptr && frame.line == 0)
