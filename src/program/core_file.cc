@@ -8,6 +8,7 @@
 
 #include "base/sort_rows.h"
 #include "program/core_registers.h"
+#include "program/loaded_files.h"
 
 namespace telltale {
 namespace {
@@ -58,6 +59,7 @@ Result<CoreFile> CoreFile::read(Bytes bytes, const std::string& name, ProblemLog
                   "the file ends before the memory that its headers announce", missing});
   }
   core.index_memory();
+  if (core.mappings_.empty()) core.mappings_ = loaded_files(core, core.program_name_address_);
   return core;
 }
 
@@ -191,6 +193,7 @@ void CoreFile::read_auxiliary_vector(Cursor in) {
     const auto type = in.read<uint64_t>("a_type");
     const auto value = in.read<uint64_t>("a_val");
     if (type == AT_PHDR) program_headers_address_ = value;
+    if (type == AT_EXECFN) program_name_address_ = value;
   }
 }
 

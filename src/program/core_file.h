@@ -105,6 +105,7 @@ class CoreFile {
   int64_t pid_ = 0;
   int signal_ = 0;
   uint64_t program_headers_address_ = 0;
+  uint64_t program_name_address_ = 0;  // 0: unknown
   uint64_t left_out_threads_ = 0;
   bool lacks_notes_ = false;
 };

@@ -103,6 +103,22 @@ class PathSources(SamplerCase):
         self.assertEqual(len(live), 2)
         self.assertCountEqual(live, core)
 
+    def test_a_core_file_that_names_no_files(self):
+        """Those of qemu have no note NT_FILE: the dynamic loader's list in memory names the files."""
+        for release, options in zip(RELEASES, ((), ("-static",))):
+            program = build(self.path("waiting"), release, "-g", "-O1", "--trace=pt.schema", "-silent", "-pthread", *options, WAITING, cxx=True)
+            with Waiting(program) as process:
+                run("gdb", "-nx", "-q", "-batch", "-p", process.pid, "-ex", f"generate-core-file {self.path('core')}")
+            data = self.path("core").read_bytes()
+            note = b"ELIFCORE\0"  # the type, and the owner's name
+            self.assertEqual(data.count(note), 1)
+            self.path("nameless").write_bytes(data.replace(note, b"\x01\0\x60\x60CORE\0"))
+            named, nameless = (paths(self.path(name)) for name in ("core", "nameless"))
+            self.assertEqual(len(traced(named)), 2)
+            self.assertEqual(traced(named), traced(nameless))
+            named, nameless = ([[frame["function"] for frame in thread["frames"]] for thread in each["threads"]] for each in (named, nameless))
+            self.assertEqual(named, nameless)
+
     def test_processes_that_cannot_be_read(self):
         for pid, status, message in ((0, 2, "is no process"), (1 << 40, 2, "is no process"),
                                      (4194303, 3, "process 4194303: cannot be read: No such file or directory")):
