@@ -305,8 +305,9 @@ void write_blocks_ran(ObjectWriter& object, const FramePaths& frame) {
 void write_lines(ObjectWriter& object, std::string_view key,
                  const std::map<std::pair<std::string, uint32_t>, Ran>& all) {
   object.list(key, [&](ListWriter& lines) {
-    for (const auto& [line, ran] : all) {
+    for (const auto& each : all) {
       lines.row([&](ObjectWriter& one) {
+        const auto& [line, ran] = each;
         one.add("file", line.first).add("line", line.second).add("ran", name_of(ran));
       });
     }
