@@ -52,6 +52,18 @@ void leave_parents_head(SideHeader* head, long error) {
   sys::call(SYS_munmap, head, kPage);
 }
 
+// What the last Chosen record of the side record says.
+char noted_functions[sizeof(Options::functions)] = "";
+
+void note_chosen_functions() {
+  const char* const list = state.options.functions;
+  if (same_text(noted_functions, list)) return;
+  const size_t bytes = text_length(list);
+  const uint32_t fields[2] = {static_cast<uint32_t>(bytes), 0};
+  if (append_side(SideKind::chosen, fields, sizeof(fields), list, bytes))
+    copy_bytes(noted_functions, list, bytes + 1);
+}
+
 }  // namespace
 
 void forget_parent() { leave_parents_head(forget_all_but_head(), 0); }
@@ -69,6 +81,7 @@ void begin_recording() {
   leave_parents_head(parents_head, error);
   const bool begun = wanted && error == 0;
   if (begun) {
+    note_chosen_functions();
     rewrite_side();
     state.min_ticks =
         static_cast<uint64_t>(Wide{state.options.min_ns} * state.side->frequency / 1'000'000'000);

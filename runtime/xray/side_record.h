@@ -9,7 +9,14 @@
 
 namespace telltale::recorder {
 
-enum class SideKind : uint32_t { object = 1, unload = 2, assigned = 3, thread = 4, dropped = 5 };
+enum class SideKind : uint32_t {
+  object = 1,
+  unload = 2,
+  assigned = 3,
+  thread = 4,
+  dropped = 5,
+  chosen = 7
+};
 
 // Appends a record of a kind and length with the given parts, zero-padded to a multiple of 8 bytes.
 // Async-signal-safe; call with all signals blocked and not from within append_side. False: no

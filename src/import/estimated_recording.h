@@ -52,6 +52,9 @@ class EstimatedRecording final : public Recording {
   }
   [[nodiscard]] std::vector<int64_t> writers() const override { return recorded_->writers(); }
   [[nodiscard]] uint64_t left_out_events() const override { return recorded_->left_out_events(); }
+  [[nodiscard]] std::vector<std::string> function_choices() const override {
+    return recorded_->function_choices();
+  }
   [[nodiscard]] std::function<FunctionId(uint64_t)> functions_in(size_t file) const override {
     return recorded_->functions_in(file);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -127,6 +128,20 @@ class EventRecording : public Recording {
   [[nodiscard]] uint64_t left_out_events() const override {
     if constexpr (requires { source_.left_out_events(); }) {
       return source_.left_out_events();
+    } else {
+      return 0;
+    }
+  }
+  [[nodiscard]] std::vector<std::string> function_choices() const override {
+    if constexpr (requires { source_.function_choices(); }) {
+      return source_.function_choices();
+    } else {
+      return Recording::function_choices();
+    }
+  }
+  [[nodiscard]] uint32_t process_in(size_t file, int64_t pid) const override {
+    if constexpr (requires { source_.process_in(file, pid); }) {
+      return source_.process_in(file, pid);
     } else {
       return 0;
     }

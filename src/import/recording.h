@@ -48,11 +48,19 @@ class Recording {
   [[nodiscard]] virtual std::vector<int64_t> writers() const { return {}; }
   // Events that are missing because the recorder's filters left them out, such as short calls.
   [[nodiscard]] virtual uint64_t left_out_events() const { return 0; }
+  // By which patterns the recorder chose functions (xray::SideRecord::chosen): each list once, in
+  // order; an empty list stands for all functions.
+  [[nodiscard]] virtual std::vector<std::string> function_choices() const {
+    return {std::string()};
+  }
   // Returns a function that maps a function's address or id, as the records of this file have it,
   // to its id in the recording. Empty if both are the same. Valid as long as this.
   [[nodiscard]] virtual std::function<FunctionId(uint64_t)> functions_in(size_t /*file*/) const {
     return {};
   }
+
+  // ThreadKey::process of the process with this id that a file is of.
+  [[nodiscard]] virtual uint32_t process_in(size_t /*file*/, int64_t /*pid*/) const { return 0; }
 
   // Capabilities; null if the recording has no such data. Valid as long as this.
   [[nodiscard]] virtual const TimedCalls* timed_calls() const { return nullptr; }

@@ -43,6 +43,11 @@ def events(path):
     return counts(path).get("event", (0, 0))[0]
 
 
+def chosen_functions(path):
+    done = subprocess.run([TELLTALE, "info", "--json", path], capture_output=True, text=True, timeout=60)
+    return json.loads(done.stdout)["properties"].get("chosen functions")
+
+
 def raw_request(pid, request, user=None):
     """What the socket of a process answers, perhaps to another user: this process in a child that has become that user."""
     ask(pid, "status")  # waits until the process listens
@@ -224,6 +229,8 @@ class ControlTest(unittest.TestCase):
                 self.assertEqual(counts(long["file"]), {})
                 self.assertEqual(counts(only["file"]), {"outer": (1, 0)})
                 self.assertEqual(counts(all_["file"]), {"event": (8, 0)})
+                chosen = [chosen_functions(path) for path in (program.path, without["file"], shallow["file"], only["file"], all_["file"])]
+                self.assertEqual(chosen, [None, "--without 'event*'", None, "--function 'outer*'", None])
 
     def test_filters_that_change_while_nothing_is_recorded(self):
         for kind in KINDS:

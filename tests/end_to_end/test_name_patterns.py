@@ -4,7 +4,7 @@ import unittest
 
 from program_text import program_text
 import recorded_programs as programs
-from recorded_programs import Recorded, info, top
+from recorded_programs import Recorded, info, telltale, top
 
 HARD_NAMES = program_text("recorders/cases/hard_names.cc")
 PLAIN = program_text("recorders/cases/deep_recursion.cc")
@@ -32,6 +32,33 @@ class NamePatterns(unittest.TestCase):
                     self.assertEqual({ROW, PAIR, HIDDEN} - names, {without} - {None})
                     self.assertNotIn("linkage names", run.done.stderr)
                     self.assertNotIn("patterns", info(run.file)["properties"])
+
+    def test_comparisons_say_that_other_functions_were_recorded(self):
+        for variant, flags in VARIANTS.items():
+            program = programs.build(*flags)
+            whole = Recorded(program, 5).file
+            chosen = Recorded(program, 5, options=["--function", "shop::*", "--without", "*fib*"]).file
+            patterns = "--function 'shop::*' --without '*fib*'"
+            self.assertNotIn("chosen functions", info(whole)["properties"])
+            self.assertEqual(info(chosen)["properties"]["chosen functions"], patterns)
+            different = f"different functions were recorded, of A all and of B those that {patterns} chooses: "
+            for words in ((), ("--order",), ("--gate", "calls=0%"), ("--gate", "calls=0%", "--gate-by", "path")):
+                with self.subTest(variant=variant, words=words):
+                    begin = "telltale: gate: " if "--gate" in words else "telltale: "
+                    done = telltale("diff", *words, whole, chosen)
+                    self.assertIn(begin + different, done.stderr)
+                    self.assertEqual("gate passed on what was recorded: " in done.stderr, "--gate" in words)
+                    self.assertNotIn("different functions", telltale("diff", *words, chosen, chosen).stderr)
+                    self.assertNotIn("different functions", telltale("diff", *words, whole, whole).stderr)
+            for words in (("diff", "--gate", "calls=0%", whole, whole, "--", whole, chosen), ("flame", whole, chosen, "-o", "-")):
+                self.assertIn("different functions were recorded, of A all and of B ", telltale(*words).stderr)
+
+    def test_recordings_of_forked_children_have_the_patterns(self):
+        program = programs.build("g++", *programs.CALL_FLAGS)
+        for options, expected in ((["--function", "shop::*"], {"--function 'shop::*'"}), ([], {None})):
+            files = Recorded(program, 1, "fork", options=options).files
+            self.assertEqual(len(files), 2)
+            self.assertEqual({info(file)["properties"].get("chosen functions") for file in files}, expected)
 
     def test_without_a_demangler(self):
         """A program in C++ that needs nothing of its library: what was recorded says which names were compared."""

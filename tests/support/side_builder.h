@@ -85,6 +85,11 @@ class SideBuilder {
     body.write(id).write(line).write(static_cast<uint32_t>(linkage_name.size()));
     return record(6, body.write(static_cast<uint32_t>(file.size())).take() + linkage_name + file);
   }
+  SideBuilder& chosen(const std::string& list) {
+    ByteWriter body(std::endian::little);
+    return record(7,
+                  body.write(static_cast<uint32_t>(list.size())).write(uint32_t{0}).take() + list);
+  }
   SideBuilder& record(uint32_t kind, std::string body) {
     body.resize((body.size() + 7) / 8 * 8);
     ByteWriter head(std::endian::little);

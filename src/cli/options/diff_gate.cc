@@ -6,11 +6,14 @@
 #include <charconv>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/counted.h"
 #include "cli/options/message.h"
 #include "cli/options/reading_options.h"
+#include "import/xray/xray_side_record.h"
+#include "output/escape.h"
 #include "output/table/show_units.h"
 
 namespace telltale::cli {
@@ -77,7 +80,12 @@ GatedSide::Run gated_run(const std::string& file, uint64_t calls, const Recordin
   const bool incomplete = std::ranges::any_of(kept, [](const Problem& problem) {
     return is_damage(problem.kind) || problem.kind == Problem::Kind::by_design;
   });
-  return {file, calls, incomplete, problems.damaged(), recording.left_out_events()};
+  return {file,
+          calls,
+          incomplete,
+          problems.damaged(),
+          recording.left_out_events(),
+          recording.function_choices()};
 }
 
 Result<void> check_gated_calls(const DiffGateOptions& options, const GatedSide& before,
@@ -114,9 +122,36 @@ uint64_t left_out_of(const GatedSide& side) {
   return events;
 }
 
+// "all functions", "those that --function 'a*' chooses".
+std::string chosen_part(const GatedSide& side) {
+  std::set<std::string> parts;
+  for (const GatedSide::Run& run : side.runs) {
+    for (const std::string& choice : run.choices) {
+      const std::string words = choice_words(choice);
+      parts.insert(words.empty() ? "all" : fmt::format("those that {} chooses", words));
+    }
+  }
+  return fmt::format("of {} {}", side.name,
+                     join_words(std::vector<std::string>(parts.begin(), parts.end()), "or"));
+}
+
+// Says so if the recorder chose functions by different patterns, and returns whether it did.
+bool remark_chosen_functions(const GatedSide& before, const GatedSide& after, bool for_gate) {
+  const auto differs = [&](const GatedSide::Run& run) {
+    return run.choices != before.runs.front().choices;
+  };
+  if (!std::ranges::any_of(before.runs, differs) && !std::ranges::any_of(after.runs, differs))
+    return false;
+  print_message(
+      "telltale: {}different functions were recorded, {} and {}: calls of a function that was not "
+      "recorded count as none\n",
+      for_gate ? "gate: " : "", visible(chosen_part(before)), visible(chosen_part(after)));
+  return true;
+}
+
 // Prints why the verdict covers only a part of what happened. Returns whether it printed anything.
 bool remark_missing_calls(const GatedSide& before, const GatedSide& after, bool passed) {
-  bool remarked = false;
+  bool remarked = remark_chosen_functions(before, after, true);
   for (const GatedSide* const side : {&before, &after}) {
     const std::string part = incomplete_part(*side);
     if (part.empty()) continue;
@@ -144,6 +179,15 @@ bool remark_missing_calls(const GatedSide& before, const GatedSide& after, bool 
 
 }  // namespace
 
+void remark_chosen_functions(const Recording& before, const Recording& after) {
+  const auto side = [](std::string_view name, const Recording& recording) {
+    GatedSide::Run run;
+    run.choices = recording.function_choices();
+    return GatedSide{name, {std::move(run)}};
+  };
+  remark_chosen_functions(side("A", before), side("B", after), false);
+}
+
 void GateOutcome::add(Growth worst) {
   ++compared_;
   if (worst == Growth::exceeded) ++exceeded_;
@@ -152,7 +196,10 @@ void GateOutcome::add(Growth worst) {
 
 void GateOutcome::print(const DiffGateOptions& options, uint64_t floor_ns, std::string_view noun,
                         const GatedSide& before, const GatedSide& after) const {
-  if (options.gate.empty()) return;
+  if (options.gate.empty()) {
+    remark_chosen_functions(before, after, false);
+    return;
+  }
   const bool passed = exceeded_ == 0;
   const bool in_part = remark_missing_calls(before, after, passed);
   std::string line = fmt::format(

@@ -42,6 +42,7 @@ struct GatedSide {
     bool incomplete = false;  // events are missing ...
     bool damaged = false;     // ... and not because the recorder was asked to keep only a part
     uint64_t left_out = 0;    // events that the recorder's filters left out
+    std::vector<std::string> choices;  // Recording::function_choices
   };
   std::string_view name;  // "A" or "B"
   std::vector<Run> runs;
@@ -54,6 +55,9 @@ GatedSide::Run gated_run(const std::string& file, uint64_t calls, const Recordin
 Result<void> check_gated_calls(const DiffGateOptions& options, const GatedSide& before,
                                const GatedSide& after, bool all);
 
+// Says on standard error if the recorder chose functions of A and B by different patterns.
+void remark_chosen_functions(const Recording& before, const Recording& after);
+
 // A measure that grew by no more than its gate allows, or by more, but not by more than the floor.
 enum class Growth : uint8_t { allowed, below_floor, exceeded };
 
@@ -62,8 +66,8 @@ class GateOutcome {
  public:
   // One of them, whose measure that grew most is given.
   void add(Growth worst);
-  // The verdict on standard error, after a line for each reason why it may hide growth; nothing
-  // without --gate.
+  // The verdict on standard error, after a line for each reason why it may hide growth; without
+  // --gate, only what remark_chosen_functions says.
   void print(const DiffGateOptions& options, uint64_t floor_ns, std::string_view noun,
              const GatedSide& before, const GatedSide& after) const;
 

@@ -11,6 +11,7 @@
 
 #include "analysis/calls/call_sequence.h"
 #include "cli/options/compared_names.h"
+#include "cli/options/diff_gate.h"
 #include "cli/options/function_match.h"
 #include "cli/options/message.h"
 #include "cli/options/open_one.h"
@@ -129,6 +130,7 @@ int diff_order(const ReadingOptions& reading, const DiffOrderOptions& options) {
   const SequenceReport report{side(*a, 0), side(*b, 1), numbers, alignment};
   const ReadingOptions with_programs =
       with_programs_of_sides(reading, options.programs_before, options.programs_after);
+  remark_chosen_functions(*a->recording, *b->recording);
   for (uint32_t number = 0; number < numbers.size(); ++number)
     if (remark_if_number(numbers.name(number), with_programs)) break;
   if (options.page) {

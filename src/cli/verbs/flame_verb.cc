@@ -9,6 +9,7 @@
 #include "analysis/calls/flame_tree.h"
 #include "base/counted.h"
 #include "base/sort_rows.h"
+#include "cli/options/diff_gate.h"
 #include "cli/options/function_match.h"
 #include "cli/options/left_out_shots.h"
 #include "cli/options/measure_option.h"
@@ -303,6 +304,7 @@ int compare(const FlameOptions& options) {
   if (done) done = out->finish();
   if (!done) return report_error(done.error());
   remark_pruned(graph);
+  remark_chosen_functions(*before->recording, *after->recording);
   return report_problems(options.reading, problems);
 }
 

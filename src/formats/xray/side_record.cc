@@ -23,7 +23,8 @@ enum class RecordKind : uint32_t {
   assigned = 3,
   thread = 4,
   dropped = 5,
-  name = 6
+  name = 6,
+  chosen = 7
 };
 
 std::string text_of(Bytes bytes) {
@@ -167,6 +168,9 @@ class SideReader {
       case RecordKind::name:
         read_name(body);
         break;
+      case RecordKind::chosen:
+        read_chosen(body);
+        break;
       case RecordKind::unload:  // ids keep their meaning
       default:
         break;
@@ -255,6 +259,13 @@ class SideReader {
     name.linkage_name = text_of(in.take(name_bytes, "name"));
     name.file = text_of(in.take(file_bytes, "file"));
     if (!in.error()) record_.names.push_back(std::move(name));
+  }
+
+  void read_chosen(Cursor& in) {
+    const auto list_bytes = in.read<uint32_t>("list_bytes");
+    in.read<uint32_t>("zero");
+    std::string list = text_of(in.take(list_bytes, "list"));
+    if (!in.error()) record_.chosen = std::move(list);
   }
 
   Bytes file_;

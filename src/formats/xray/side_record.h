@@ -104,16 +104,19 @@ struct SideRecord {
   uint64_t user_ns = 0;  // processor time, with that of the children that it waited for
   uint64_t system_ns = 0;
   // What recording a call cost, measured at the start, in thousandths of a tick; 0 both: unknown.
-  uint32_t cost_inside = 0;             // between the times of its entry and its exit
-  uint32_t cost_outside = 0;            // before and after them
-  uint64_t stop_time = 0;               // when recording was stopped; 0: it was not
-  uint32_t part = 0;                    // of the process's recordings, from 1; 0: unknown
-  uint32_t unrecorded_children = 0;     // forked, and without files of their own
-  uint32_t unrecorded_error = 0;        // errno of the last one
-  std::vector<SideObject> objects;      // in file order
-  std::vector<SideFunction> functions;  // by id
-  std::vector<SideDropped> dropped;     // in file order
-  std::vector<SideName> names;          // by id
+  uint32_t cost_inside = 0;          // between the times of its entry and its exit
+  uint32_t cost_outside = 0;         // before and after them
+  uint64_t stop_time = 0;            // when recording was stopped; 0: it was not
+  uint32_t part = 0;                 // of the process's recordings, from 1; 0: unknown
+  uint32_t unrecorded_children = 0;  // forked, and without files of their own
+  uint32_t unrecorded_error = 0;     // errno of the last one
+  // The patterns that chose functions, as the recorder's option `functions` has them: GLOB;!GLOB.
+  // Empty: all were recorded, or the recorder is too old to say it.
+  std::string chosen;
+  std::vector<SideObject> objects;                        // in file order
+  std::vector<SideFunction> functions;                    // by id
+  std::vector<SideDropped> dropped;                       // in file order
+  std::vector<SideName> names;                            // by id
   std::vector<std::pair<uint32_t, std::string>> threads;  // tid and name; the last record counts
 
   RangeMap object_by_id;  // function ids to indexes in objects

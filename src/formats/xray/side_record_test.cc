@@ -34,6 +34,7 @@ SideBuilder sample() {
                .path = "/lib/new.so"});
   side.assigned(kFirstAssignedId + 3, {0xa100}).thread(9, "worker");
   side.name(kFirstAssignedId + 3, 17, "_Z5orderi", "shop.cc").name(2, 0, "main", "");
+  side.chosen("old*").chosen("shop::*;!*price*");
   return side;
 }
 
@@ -104,6 +105,7 @@ TEST(SideRecord, EveryFieldIsRead) {
   EXPECT_EQ(record->objects[0].path, "/usr/bin/orders");
   EXPECT_TRUE(record->objects[0].is_program);
   EXPECT_EQ(record->objects[2].id_base, 10U);
+  EXPECT_EQ(record->chosen, "shop::*;!*price*");  // the last record counts
   ASSERT_EQ(record->threads.size(), 1U);
   EXPECT_EQ(record->threads[0].second, "worker");
   EXPECT_EQ(record->committed, file.size());

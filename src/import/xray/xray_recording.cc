@@ -297,6 +297,12 @@ uint64_t XrayRecording::left_out_events() const {
   return events;
 }
 
+std::vector<std::string> XrayRecording::function_choices() const {
+  std::set<std::string> choices;
+  for (const File& file : files_) choices.insert(file.context.chosen);
+  return {choices.begin(), choices.end()};
+}
+
 Result<XrayRecording> XrayRecording::open(std::vector<InputFile> inputs,
                                           std::shared_ptr<const FunctionNames> names,
                                           std::vector<FileContext> contexts) {

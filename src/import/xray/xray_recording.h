@@ -47,6 +47,7 @@ class XrayRecording {
     uint64_t begun = 0;         // when the process began to record; 0: unknown
     uint32_t number = 0;        // of the recordings that it stopped and began; 0: unknown
     uint64_t left_out = 0;      // events that the recorder's filters left out
+    std::string chosen;         // as xray::SideRecord
     std::string process_name;   // as EventStream
     uint32_t fault_thread = 0;  // that ended the process; 0: unknown, or none
     std::string fault;          // as EventStream
@@ -82,11 +83,16 @@ class XrayRecording {
 
   // As Recording.
   [[nodiscard]] uint64_t left_out_events() const;
+  [[nodiscard]] std::vector<std::string> function_choices() const;
 
   // The files, for work record by record.
   [[nodiscard]] size_t file_count() const { return files_.size(); }
   [[nodiscard]] const InputFile& input(size_t file) const { return files_[file].input; }
 
+  // As Recording: a file is of one process.
+  [[nodiscard]] uint32_t process_in(size_t file, int64_t /*pid*/) const {
+    return files_[file].process;
+  }
   // The recording's id of a function that has this id in a file.
   [[nodiscard]] FunctionId function_at(size_t file, uint64_t id) const {
     const FunctionId in_file{static_cast<uint32_t>(id)};

@@ -296,6 +296,20 @@ uint32_t process_beside(const InputFile& trace) {
   return found ? found->record.pid : 0;
 }
 
+std::string choice_words(std::string_view list) {
+  std::string words;
+  while (!list.empty()) {
+    std::string_view glob = list.substr(0, list.find(';'));
+    list.remove_prefix(std::min(list.size(), glob.size() + 1));
+    if (glob.empty()) continue;
+    const bool excludes = glob.starts_with('!');
+    if (excludes) glob.remove_prefix(1);
+    words += fmt::format("{}{} '{}'", words.empty() ? "" : " ",
+                         excludes ? "--without" : "--function", glob);
+  }
+  return words;
+}
+
 std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record) {
   std::vector<std::pair<std::string, std::string>> properties;
   properties.emplace_back("recorder",
@@ -357,6 +371,8 @@ std::vector<std::pair<std::string, std::string>> side_properties(const xray::Sid
     properties.emplace_back("loaded later", "objects may be missing");
   if (record.some_sleds_unpatched)
     properties.emplace_back("sleds", "some functions could not be patched");
+  if (!record.chosen.empty())
+    properties.emplace_back("chosen functions", choice_words(record.chosen));
   if (record.compared_linkage_names) {
     properties.emplace_back("patterns",
                             "--function and --without were compared with linkage names alone: the "
@@ -392,6 +408,7 @@ Result<XraySideRecords> open_side_records(const std::vector<InputFile>& inputs,
     context.begun = found->record.start;
     context.number = found->record.part;
     context.left_out = found->record.left_out;
+    context.chosen = found->record.chosen;
     context.process_name = program_name(found->record);
     if (has_ended_by_fault(found->record)) {
       context.fault_thread = found->record.fault_thread;

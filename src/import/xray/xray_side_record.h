@@ -3,6 +3,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,5 +47,9 @@ bool numbers_twice(const xray::SideRecord& record);
 
 // What `info` shows of a side record: names and values, in order.
 std::vector<std::pair<std::string, std::string>> side_properties(const xray::SideRecord& record);
+
+// "--function 'a*' --without 'b'": the options of `telltale run` that give the list of a
+// SideRecord::chosen that is not empty.
+std::string choice_words(std::string_view list);
 
 }  // namespace telltale
