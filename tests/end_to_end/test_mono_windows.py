@@ -306,6 +306,14 @@ class Windows(unittest.TestCase):
             self.assertEqual(done.stderr, whole % "alloc and exception are")
             self.assertEqual(run("report", path, *words, "--reports", "monitor,call").stderr, whole % "monitor is")
             self.assertIn("alloc", run("report", path, *words).stderr)
+        # Stacks of what is of the whole program are whole, also those that are made of calls.
+        for name in ("alloc", "exception"):
+            self.assertEqual(report(path, name, "--traces", "--function", "B:*"), report(path, name, "--traces"))
+            self.assertEqual([row["stack"] for row in report(path, name, "--traces")["traces"]], ["A:Run ()"])
+        objects = "telltale: --thread, --time, --function and --depth do not select objects: --track and --find read the whole recording\n"
+        for words in (["--function", "B:*"], ["--depth", 1], ["--thread", 1], ["--time", "0..1"]):
+            self.assertEqual(run("report", path, "--find", "S:24", *words).stderr, objects)
+        self.assertEqual(run("report", path, "--find", "S:24").stderr, "")
         self.assertEqual([row["site"] for row in report(path, "hotspots")["sites"]], ["A:Run ()"])
         # The exception has a stack, of which the filter keeps nothing.
         self.assertEqual([row["site"] for row in report(path, "hotspots", "--function", "B:*")["sites"]], ["[no selected method]"])

@@ -29,14 +29,17 @@ EventStacksSink::EventStacksSink(const EventStacksOptions& options, const Functi
                                  bool kept)
     : options_(options),
       functions_(options.filter, names),
+      selects_functions_(!options.like_mprof && options.filter.selects_functions()),
       window_(options.filter, options.zero),
       kept_(kept) {
   all_.frames_kept = options.frames_kept;
 }
 
 void EventStacksSink::assume_open(std::span<const FunctionId> functions) {
-  for (const FunctionId function : functions)
-    calls_.enter({function, 0, all_.stacks.push(current(), function)});
+  for (const FunctionId function : functions) {
+    const StackTable::Id stack = all_.stacks.push(current(), function);
+    calls_.enter({function, 0, stack, stack});
+  }
 }
 
 std::vector<FunctionId> EventStacksSink::open_functions() const {

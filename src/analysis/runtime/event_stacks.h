@@ -69,7 +69,8 @@ struct EventStacks {
 };
 
 struct EventStacksOptions {
-  CallFilter filter;  // times are relative to `zero`
+  // Times are relative to `zero`. --function and --depth select calls, and not stacks of events.
+  CallFilter filter;
   Ticks zero = 0;
   size_t workers = 0;
   bool calls = true;
@@ -84,7 +85,10 @@ class EventStacksSink : public IgnoreEvents {
 
   [[gnu::always_inline]] void enter(Ticks time, FunctionId function) {
     if (options_.like_mprof && (!kept_ || !in_window(time))) return;
-    calls_.enter({function, time, make_call(time, function)});
+    const StackTable::Id caller = current();
+    const StackTable::Id stack = make_call(time, function);
+    calls_.enter(
+        {function, time, stack, selects_functions_ ? all_.stacks.push(caller, function) : stack});
   }
   [[gnu::always_inline]] void leave(Ticks time, FunctionId function, LeaveKind how) {
     if (options_.like_mprof) {
@@ -139,12 +143,14 @@ class EventStacksSink : public IgnoreEvents {
   struct Frame {
     FunctionId function{};
     Ticks entered = 0;
-    StackTable::Id stack = StackTable::Id::empty;
+    StackTable::Id stack = StackTable::Id::empty;  // of the calls that are shown
+    StackTable::Id whole = StackTable::Id::empty;  // of all calls
   };
   // Counts a call from where the thread is; returns the stack with it, or without if it is not
   // shown.
   [[gnu::always_inline]] StackTable::Id make_call(Ticks time, FunctionId function) {
-    const StackTable::Id caller = current();
+    const StackTable::Id caller =
+        calls_.frames().empty() ? StackTable::Id::empty : calls_.frames().back().stack;
     const bool shown =
         options_.like_mprof || (calls_.frames().size() < options_.filter.max_depth &&
                                 (options_.filter.functions.empty() || functions_.keeps(function)));
@@ -160,11 +166,13 @@ class EventStacksSink : public IgnoreEvents {
     return stack;
   }
   [[nodiscard]] bool in_window(Ticks time) const { return window_.holds(time); }
+  // Where events are: recorded stacks of others are whole, too.
   [[nodiscard]] StackTable::Id current() const {
-    return calls_.frames().empty() ? StackTable::Id::empty : calls_.frames().back().stack;
+    return calls_.frames().empty() ? StackTable::Id::empty : calls_.frames().back().whole;
   }
   const EventStacksOptions& options_;
   FunctionFilter functions_;
+  bool selects_functions_;  // not all calls are shown
   TimeWindow window_;
   bool kept_;  // the thread, by the filter
   OpenCalls<Frame> calls_;

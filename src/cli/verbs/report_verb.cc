@@ -123,9 +123,15 @@ Result<void> print_records(const Recording& recording, const ReadingOptions& rea
   return {};
 }
 
-int report_objects(const Recording& recording, const ReportOptions& options) {
+int report_objects(const Recording& recording, const ReportOptions& options,
+                   const CallFilter& filter) {
   const Result<Section> objects = track_objects(*recording.runtime_events(), options.runtime.made);
   if (!objects) return report_error(objects.error());
+  if (!filter.keeps_everything() && !options.reading.follow) {
+    print_message(
+        "telltale: --thread, --time, --function and --depth do not select objects: --track and "
+        "--find read the whole recording\n");
+  }
   const ProblemLog& problems = recording.problems();
   const int printed = print_sections({&*objects, 1}, schemas::kReportObjects, recording, problems,
                                      options.reading, {});
@@ -183,7 +189,8 @@ int report_runtime(const Recording& recording, const ReportOptions& options,
   RuntimeReportOptions wanted = options.runtime.made;
   wanted.for_programs = options.for_programs();
   wanted.workers = reading.jobs;
-  if (!wanted.track.empty() || !wanted.find.empty()) return report_objects(recording, options);
+  if (!wanted.track.empty() || !wanted.find.empty())
+    return report_objects(recording, options, filter);
   unsigned reads = 0;
   for (const Report* const report : *reports) reads |= report->reads;
   ProblemLog problems = recording.problems();
