@@ -22,7 +22,8 @@ RecordFilter::RecordFilter(const CallFilter& filter, const Clock& clock, Ticks f
       to_(add_saturating(first_time, clock.from_ns(filter.to_ns))),
       by_depth_(filter.max_depth != std::numeric_limits<size_t>::max()) {}
 
-RecordFilter::Thread& RecordFilter::thread(const ThreadKey& key) {
+RecordFilter::Thread& RecordFilter::thread(ThreadKey key) {
+  if (key.process == 0 && process_of) key.process = process_of(key.pid);
   const auto found = threads_.find(key);
   if (found != threads_.end()) return found->second;
   return threads_.try_emplace(key, *this, filter_.keeps_thread(key)).first->second;

@@ -38,7 +38,7 @@ class RecordFilter {
     bool kept_;
     OpenCalls<> calls_;  // only maintained if the filter has a depth
   };
-  Thread& thread(const ThreadKey& key);
+  Thread& thread(ThreadKey key);
 
   [[nodiscard]] const Clock& clock() const { return clock_; }  // of all times passed to the filter
   [[nodiscard]] const CallFilter& call_filter() const { return filter_; }
@@ -50,6 +50,9 @@ class RecordFilter {
   // the file being read to the recording's function id. Set by the owner of the recording; empty:
   // the ids are the recording's.
   std::function<FunctionId(uint64_t address_or_id)> function_at;
+
+  // ThreadKey::process of a process of the file being read, by its pid. Empty: 0.
+  std::function<uint32_t(int64_t pid)> process_of;
 
  private:
   CallFilter filter_;

@@ -14,4 +14,8 @@ std::string thread_text(const ThreadKey& thread) {
   return fmt::format("{}:{}", process_text(thread), thread.tid);
 }
 
+std::string short_thread_text(const ThreadKey& thread) {
+  return thread.process == 0 ? fmt::format("{}", thread.tid) : thread_text(thread);
+}
+
 }  // namespace telltale

@@ -2,7 +2,9 @@
 import collections
 import csv
 import io
+import itertools
 import json
+import os
 import pathlib
 import re
 import shlex
@@ -10,6 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
+import json_schemas
 import recorded_programs as programs
 from recorded_programs import TELLTALE, telltale
 
@@ -64,6 +67,33 @@ class Containers(unittest.TestCase):
         nobody = telltale("top", *self.files, "--thread", f"{self.pid}.3:{self.tid}").stderr
         self.assertIn(f"there are {self.pid}.1:{self.tid}", nobody)
 
+    def test_tables_have_the_number(self):
+        both = {(self.pid, 1), (self.pid, 2)}
+        for words in (("top", "--by-process"), ("top", "--by-thread"), ("stacks", "--by-thread")):
+            self.assertEqual({(row["pid"], row["process_number"]) for row in rows(*words, *self.files)}, both)
+            table = csv.DictReader(io.StringIO(telltale(*words, "--csv", *self.files).stdout))
+            self.assertEqual({(int(row["pid"]), int(row["process_number"])) for row in table}, both)
+            self.assertNotIn("process_number", rows(*words, self.files[0])[0])
+        for words, table in ((("report",), "threads"), (("replay",), "steps"), (("slow", "only_*"), "calls")):
+            document = json.loads(telltale(*words, "--json", *self.files).stdout)
+            self.assertEqual({(row["pid"], row["process_number"]) for row in document[table]}, both, words)
+            self.assertEqual(json_schemas.complaints(document["schema"]["name"], document), [])
+        merged = telltale("replay", "--merge", *self.files).stdout
+        for number in (1, 2):
+            self.assertRegex(merged, rf"(?m) {self.pid}\.{number}:{self.tid} +main")
+
+    def test_records_of_a_process_are_selected_by_its_number(self):
+        whole = [telltale("dump", "--json", file, "--thread", self.tid).stdout for file in self.files]
+        for number in (1, 2):
+            thread = ("--thread", f"{self.pid}.{number}:{self.tid}")
+            chosen = [json.loads(line) for line in telltale("dump", "--json", *self.files, *thread).stdout.splitlines()]
+            alone = [json.loads(line) for line in whole[number - 1].splitlines()]
+            functions = [[row["offset"] for row in one if row.get("record") == "Function"] for one in (chosen, alone)]
+            self.assertGreater(len(functions[1]), 10)
+            self.assertEqual(*functions)
+            checked = rows("check", *self.files, *thread)
+            self.assertEqual([row["records"] != 0 for row in checked], [number == 1, number == 2], checked)
+
     def test_commands_of_slow_replay_the_call(self):
         shown = telltale("slow", "only_*", *self.files, "-n", "12").stdout
         commands = re.findall(r"telltale (replay .*)", shown)
@@ -109,6 +139,24 @@ class Executed(unittest.TestCase):
             self.assertEqual(found["pa", "only_a"], (*pids, 5))
             self.assertEqual(found["pb", "only_b"], (*pids, 7))
             self.assertFalse({("pa", "only_b"), ("pb", "only_a")} & set(found), found)
+
+
+class Sinks(unittest.TestCase):
+    """Several StackTrack sinks of one process that are open at the same time."""
+
+    def test_are_of_one_process_and_their_events_count_once(self):
+        library = pathlib.Path(os.environ["TELLTALE_BINARY_DIR"], "runtime/stacktrack/libtelltale_stacktrack.a")
+        include = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"], "include")
+        source = (programs.PROGRAMS / "recorders/cases/sinks_at_once.cc").read_text()
+        program = programs.build("g++", f"-I{include}", source=source, after=(library,))
+        with tempfile.TemporaryDirectory() as folder:
+            files = [pathlib.Path(folder, name) for name in ("whole.tlg", "first.tlg", "second.tlg")]
+            subprocess.run([program, *files], check=True, timeout=60)
+            for order in itertools.permutations(files):
+                info = json.loads(telltale("info", "--json", *order).stdout)
+                self.assertFalse([row for row in info["threads"] if "process_number" in row])
+                found = {row["function"].split("(")[0].split("::")[-1]: row["calls"] for row in rows("top", *order)}
+                self.assertEqual((found["step"], found["steps"]), (2 * (100 + 20 + 3), 6))
 
 
 if __name__ == "__main__":

@@ -55,6 +55,7 @@ Result<void> for_each_file(
   RecordFilter chosen(settled, calls->clock(), calls->first_time(), calls->functions());
   for (size_t i = 0; i < (*recording)->file_count(); ++i) {
     chosen.function_at = (*recording)->functions_in(i);
+    chosen.process_of = [&recording, i](int64_t pid) { return (*recording)->process_in(i, pid); };
     if (const Result<void> done = use_one((*recording)->input(i), &chosen); !done) return done;
   }
   if (!options.follow) remark_unmatched(*calls, settled, options.jobs);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -96,6 +97,11 @@ class MonoRecording {
   [[nodiscard]] size_t file_count() const { return files_.size(); }
   [[nodiscard]] const InputFile& input(size_t file) const { return files_[file]->input; }
   // The id of the method at an address in a file.
+  // As Recording: a file is of one process.
+  [[nodiscard]] uint32_t process_in(size_t file, int64_t /*pid*/) const {
+    const auto of_file = std::ranges::find(streams_, file, &EventStream::process);
+    return of_file == streams_.end() ? 0 : of_file->thread.process;
+  }
   [[nodiscard]] FunctionId function_at(size_t file, uint64_t method) const {
     return files_[file]->methods->id(method);
   }

@@ -378,7 +378,8 @@ void StacktrackRecording::Indexer::join_parts() {
     finish_facts(part);
     facts.push_back(std::move(part.facts));
   }
-  const StacktrackProcesses numbered = number_processes(facts);
+  const StacktrackProcesses numbered = number_processes(
+      facts, [&](size_t a, size_t b) { return share_hits(parts_[a], parts_[b], facts[a].pid); });
   recording_.checkpoints_->finish(numbered.of_parts);
   recording_.processes_.resize(numbered.among_pid.size());
   std::vector<std::string> programs(recording_.processes_.size());
@@ -411,6 +412,7 @@ void StacktrackRecording::Indexer::join_parts() {
     return names[{thread.pid, thread.pid, thread.process}].second;
   };
   for (auto& [key, thread] : threads) {
+    drop_repeated(thread.runs, key);
     recording_.streams_.push_back({.thread = key,
                                    .thread_name = names[key].second,
                                    .process_name = process_name(key, thread.process)});
@@ -419,6 +421,7 @@ void StacktrackRecording::Indexer::join_parts() {
   std::map<uint32_t, std::string> words;
   for (size_t i = 0; i < facts.size(); ++i) {
     const uint32_t process = numbered.of_parts[i];
+    recording_.among_pid_[{facts[i].file, facts[i].pid}] = numbered.among_pid[process];
     words[process] = process_text({facts[i].pid, 0, numbered.among_pid[process]});
   }
   for (const auto& [process, name] : words)

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -52,6 +54,16 @@ class StacktrackRecording::Indexer {
   void extend_run(const stacktrack::Record& record);
   void whole(const stacktrack::Record& head, std::string_view text, Ending ending, bool adjoining);
   bool name_thread(const stacktrack::Record& record, std::string_view property);
+  // The thread's HIT with this sequence number in a file that the runs are in.
+  [[nodiscard]] std::optional<stacktrack::Record> find_hit(std::span<const Run> runs, int64_t pid,
+                                                           int64_t tid, uint64_t sequence) const;
+  // Whether a thread's runs in two files contain the same HITs: sinks that are open at the same
+  // time get the same ones, with the same times.
+  [[nodiscard]] bool share_hits(std::span<const Run> a, std::span<const Run> b, int64_t pid,
+                                int64_t tid) const;
+  [[nodiscard]] bool share_hits(const Part& a, const Part& b, int64_t pid) const;
+  // Keeps each HIT of a thread in one file alone.
+  void drop_repeated(std::vector<Run>& runs, const ThreadKey& key) const;
   void finish_facts(Part& part) const;
   void join_parts();
   void join(const Part& part, ProcessTime& process) const;

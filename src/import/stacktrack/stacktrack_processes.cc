@@ -31,6 +31,7 @@ struct Process {
   uint64_t last_cycle = 0;
   double end = 0;
   std::map<int64_t, double> thread_ends;  // by tid
+  std::vector<size_t> parts;              // their indexes
 
   explicit Process(const StacktrackPart& part) : pid(part.pid), first_file(part.file) { add(part); }
 
@@ -75,7 +76,8 @@ struct Process {
 
 }  // namespace
 
-StacktrackProcesses number_processes(std::span<const StacktrackPart> parts) {
+StacktrackProcesses number_processes(std::span<const StacktrackPart> parts,
+                                     const std::function<bool(size_t, size_t)>& share_events) {
   std::vector<uint32_t> in_time(parts.size());
   std::iota(in_time.begin(), in_time.end(), 0U);
   std::ranges::stable_sort(in_time, {}, [&](uint32_t i) {
@@ -88,6 +90,13 @@ StacktrackProcesses number_processes(std::span<const StacktrackPart> parts) {
     std::vector<size_t>& same_pid = by_pid[parts[i].pid];
     std::optional<size_t> best;
     for (const size_t p : same_pid) {
+      const bool shares =
+          share_events && std::ranges::any_of(processes[p].parts,
+                                              [&](size_t other) { return share_events(other, i); });
+      if (shares) {
+        best = p;
+        break;
+      }
       if (processes[p].continues_in(parts[i]) &&
           (!best || processes[p].fit(parts[i]) > processes[*best].fit(parts[i]))) {
         best = p;
@@ -100,6 +109,7 @@ StacktrackProcesses number_processes(std::span<const StacktrackPart> parts) {
       processes.emplace_back(parts[i]);
     }
     of_parts[i] = best.value_or(processes.size() - 1);
+    processes[of_parts[i]].parts.push_back(i);
   }
   std::vector<size_t> order(processes.size());
   std::iota(order.begin(), order.end(), size_t{0});

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -34,7 +36,11 @@ struct StacktrackProcesses {
 // kernel reuses them. A part continues another with its pid (rotation, a sink that was closed and
 // opened again) if it is of the same program, in a later write cycle (they grow within a process;
 // a program that the process executes begins with 1 again), and if each of its threads goes on
-// where it was. Of several such parts it continues the one that ended last.
-[[nodiscard]] StacktrackProcesses number_processes(std::span<const StacktrackPart> parts);
+// where it was. Of several such parts it continues the one that ended last. Parts that share events
+// are of one process in any case: of sinks that were open at the same time. `share_events` says it
+// of two parts with one pid, by their indexes; empty: none do.
+[[nodiscard]] StacktrackProcesses number_processes(
+    std::span<const StacktrackPart> parts,
+    const std::function<bool(size_t, size_t)>& share_events = {});
 
 }  // namespace telltale

@@ -238,6 +238,7 @@ std::vector<StacktrackRecording::Place> StacktrackRecording::places_of(size_t st
       if (!record.is(RecordKind::hit) || record.pid() != static_cast<uint64_t>(key.pid) ||
           record.number(RecordKind::hit, Role::thread_id) != static_cast<uint64_t>(key.tid))
         continue;
+      if (run.repeated_to != 0 && record.sequence() <= run.repeated_to) continue;
       places.push_back({record.sequence(), at, run.file});
     }
   }

@@ -58,6 +58,11 @@ class StacktrackRecording {
   [[nodiscard]] const stacktrack::StreamFormat& format(size_t file) const {
     return files_[file].format;
   }
+  // As Recording.
+  [[nodiscard]] uint32_t process_in(size_t file, int64_t pid) const {
+    const auto found = among_pid_.find({file, pid});
+    return found == among_pid_.end() ? 0 : found->second;
+  }
   // Selects each file's HITs, thread by thread in true order; returns ascending offsets.
   struct Chosen {
     std::vector<std::vector<uint64_t>> hits;  // by file
@@ -77,6 +82,7 @@ class StacktrackRecording {
     bool low_time_held = false;  // ... that were not read for it
     bool in_order = true;        // sequence numbers never fall
     uint32_t file = 0;
+    uint64_t repeated_to = 0;  // HITs with sequence numbers up to it are in an earlier file, too
   };
   struct Shard {
     size_t first_run = 0;
@@ -150,6 +156,7 @@ class StacktrackRecording {
   ProblemLog problems_;
   std::map<std::string, uint64_t> kinds_;
   std::vector<std::pair<std::string, std::string>> programs_;  // by process, as words
+  std::map<std::pair<size_t, int64_t>, uint32_t> among_pid_;   // ThreadKey::process by file, pid
   uint64_t cycles_ = 0;
   uint64_t file_properties_ = 0;
   uint64_t sparse_clock_ = 0;  // the largest clock_every

@@ -205,6 +205,50 @@ TEST(StacktrackRecording, FilesOfOneProcessStayTogether) {
   EXPECT_EQ(opened({file(1, 100), child}).streams()[1].thread, (ThreadKey{2, 5, 0}));
 }
 
+// A file of sinks that were open at the same time: calls of one thread, 10 ms long, every 20 ms.
+std::string file_of_sink(uint32_t cycle, std::string_view name, uint64_t from, uint64_t to) {
+  constexpr uint64_t kMs = 1'000'000;
+  StacktrackBuilder b(true);
+  b.chunk(0, 0, 4096).process(1).prologue().process_info(cycle, 1, "/bin/a");
+  b.time_type(1'000'000'000).time_info(from * 20 * kMs, 1).at(from * 20 * kMs);
+  b.scope(1, stacktrack::Style::function, 1, 0, 0, name).fill(4096).chunk(5, 1, 4096);
+  for (uint64_t call = from; call < to; ++call) {
+    const uint64_t enter = call * 20 * kMs;
+    const uint64_t leave = enter + 10 * kMs;
+    b.at(enter).hit(enter, 1, 5).at(leave).exit(leave, 1, 5);
+  }
+  return b.fill(4096).bytes();
+}
+
+TEST(StacktrackRecording, SinksThatAreOpenAtTheSameTimeAreOfOneProcess) {
+  const auto calls_of = [](const StacktrackRecording& recording) {
+    std::vector<std::string> begins;
+    for (const std::string& line : lines_of(recording))
+      if (line.find('>') != std::string::npos) begins.push_back(line);
+    return begins;
+  };
+  const std::string whole = file_of_sink(1, "f", 1, 9);
+  const auto expected = calls_of(opened({whole}));
+  ASSERT_EQ(expected.size(), 8U);
+  for (const std::vector<std::string>& files :
+       {std::vector{file_of_sink(1, "f", 1, 6), file_of_sink(2, "f", 4, 9)},
+        std::vector{file_of_sink(2, "f", 4, 9), file_of_sink(1, "f", 1, 6)},
+        std::vector{whole, file_of_sink(2, "f", 3, 5)},
+        // Two times the same ring, and what was written between these times.
+        std::vector{file_of_sink(1, "f", 1, 4), file_of_sink(1, "f", 3, 9)},
+        std::vector{file_of_sink(1, "f", 1, 5), file_of_sink(3, "f", 3, 7),
+                    file_of_sink(2, "f", 2, 9)}}) {
+    const StacktrackRecording recording = opened(files);
+    ASSERT_EQ(recording.streams().size(), 1U);
+    EXPECT_EQ(recording.streams()[0].thread, (ThreadKey{1, 5, 0}));
+    EXPECT_EQ(calls_of(recording), expected);
+    EXPECT_EQ(recording.first_time(), 20'000'000U);
+  }
+  // Events at other times are of another process.
+  const std::string other = file_of_process(1, 2, "/bin/a", "f", 70'000'001, 90'000'001);
+  EXPECT_EQ(opened({whole, other}).streams().size(), 2U);
+}
+
 TEST(StacktrackRecording, LossesToldAsVariables) {
   using enum stacktrack::Style;
   StacktrackBuilder b(false);

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <algorithm>
+#include <functional>
+#include <span>
 #include <string>
+#include <utility>
 
+#include "model/event_source.h"
 #include "output/table/field.h"
 #include "output/table/table.h"
 
@@ -9,6 +14,11 @@
 namespace telltale::reports {
 
 inline constexpr Field kPid = field::signed_id("pid", "Process; 0 if the recording does not say.");
+inline constexpr Field kProcessNumber =
+    field::count("process_number", "Of several processes with this pid: which, from 1.")
+        .titled("NUMBER")
+        .or_null()
+        .sometimes();
 inline constexpr Field kTid = field::signed_id("tid", "Thread.");
 inline constexpr Field kProcessName =
     field::text("process_name", "The process's program.").titled("PROCESS").or_null();
@@ -20,6 +30,25 @@ inline constexpr Field kFunction =
 // The cell of kProcessName or kThreadName.
 inline TableCell name_cell(const std::string& name) {
   return name.empty() ? TableCell() : TableCell(name);
+}
+
+// The cell of kProcessNumber.
+inline TableCell process_number_cell(const ThreadKey& thread) {
+  return thread.process == 0 ? TableCell() : TableCell(uint64_t{thread.process});
+}
+
+// The schema, without kProcessNumber if no item's thread needs it. `thread_of` is an item's
+// ThreadKey.
+template <typename Items, typename ThreadOf>
+TableSchema with_process_number(TableSchema schema, const Items& items, ThreadOf thread_of) {
+  const bool any = std::ranges::any_of(
+      items, [&](const auto& item) { return std::invoke(thread_of, item).process != 0; });
+  if (!any) schema.leave_out({kProcessNumber.key});
+  return schema;
+}
+// For rows of a recording's threads.
+inline TableSchema with_process_number(TableSchema schema, std::span<const EventStream> streams) {
+  return with_process_number(std::move(schema), streams, &EventStream::thread);
 }
 
 }  // namespace telltale::reports

@@ -67,6 +67,7 @@ constexpr std::array kHottestStacks = {
 };
 constexpr std::array kBusiestThreads = {
     kPid,
+    kProcessNumber,
     kProcessName,
     kTid,
     kThreadName,
@@ -183,7 +184,7 @@ Table busiest_threads(const CallReadings& in) {
     return tree.nodes[a.node].total > tree.nodes[b.node].total;
   });
   if (roots.size() > in.options.rows) roots.resize(in.options.rows);
-  TableSchema schema(kBusiestThreads);
+  TableSchema schema = with_process_number(kBusiestThreads, roots, &CallTree::Root::thread);
   if (in.options.for_people) {
     const auto named = [&](const std::string CallTree::Root::* name) {
       return std::ranges::any_of(roots,
@@ -198,8 +199,8 @@ Table busiest_threads(const CallReadings& in) {
     uint64_t calls = 0;
     for (size_t i = root.node + 1; i < node.end; ++i)
       calls += comparable_calls(tree.nodes[i].function, tree.nodes[i].calls);
-    table.add_row({root.thread.pid, name_cell(root.process_name), root.thread.tid,
-                   name_cell(root.thread_name),
+    table.add_row({root.thread.pid, process_number_cell(root.thread), name_cell(root.process_name),
+                   root.thread.tid, name_cell(root.thread_name),
                    share(node.total, in.info.last_time - in.info.first_time),
                    in.source->clock().to_ns(node.total), calls});
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/closest_word.h"
 #include "base/joined.h"
@@ -24,6 +25,7 @@ using reports::kTid;
 
 constexpr std::array kColumns = {
     kPid.sometimes(),
+    reports::kProcessNumber,
     reports::kProcessName.sometimes(),
     kTid.sometimes(),
     reports::kThreadName.sometimes(),
@@ -104,6 +106,9 @@ Table function_table(const std::vector<FunctionRow>& rows, const FunctionTableOp
   } else {
     if (options.group == ProfileGroup::none) schema.leave_out({"pid", "process_name"});
     if (options.group != ProfileGroup::thread) schema.leave_out({"tid", "thread_name"});
+    schema = reports::with_process_number(std::move(schema), rows, [](const FunctionRow& row) {
+      return row.of == nullptr ? ThreadKey() : row.of->thread;
+    });
     if (options.for_people) leave_out_unnamed(rows, schema);
     if (!options.all_columns) {
       schema.leave_out({"total_share", "sum_ns", "unwound", "orphan_exits", "id", "file", "line"});
@@ -126,6 +131,7 @@ Table function_table(const std::vector<FunctionRow>& rows, const FunctionTableOp
     };
     const EventStream of = row.of == nullptr ? EventStream() : *row.of;
     table.add_row({of.thread.pid,
+                   reports::process_number_cell(of.thread),
                    reports::name_cell(of.process_name),
                    of.thread.tid,
                    reports::name_cell(of.thread_name),

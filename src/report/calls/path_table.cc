@@ -4,6 +4,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "output/escape.h"
@@ -24,6 +25,7 @@ using reports::kTid;
 // One of those that count, one total and one self: the measure decides which.
 constexpr std::array kPathColumns = {
     kPid.sometimes(),
+    reports::kProcessNumber,
     kTid.sometimes(),
     number_id("depth", "Frames of the path."),
     count("calls", "Calls along the path.").sometimes(),
@@ -45,9 +47,14 @@ constexpr std::array kPathMembers = {
     field::rows("rows", kPathColumns, "A row for each path of calls.")};
 
 // The declared columns, without all that count or measure but these three.
-TableSchema columns_of(size_t counted, size_t total, size_t self, bool by_thread) {
+TableSchema columns_of(const CallTree& tree, size_t counted, size_t total, size_t self,
+                       bool by_thread) {
   TableSchema schema(kPathColumns);
-  if (!by_thread) schema.leave_out({"pid", "tid"});
+  if (by_thread) {
+    schema = reports::with_process_number(std::move(schema), tree.roots, &CallTree::Root::thread);
+  } else {
+    schema.leave_out({"pid", "process_number", "tid"});
+  }
   const size_t end = schema.column("stack");
   for (size_t i = schema.column("depth") + 1; i < end; ++i)
     if (i != counted && i != total && i != self) schema.leave_out({kPathColumns[i].key});
@@ -61,7 +68,7 @@ Table path_table(const CallTree& tree, const ExportContext& context, bool by_thr
   const size_t counted = all.column(context.units.counted);
   const size_t total = all.column(fmt::format("total_{}", context.units.suffix));
   const size_t self = all.column(fmt::format("self_{}", context.units.suffix));
-  Table table(columns_of(counted, total, self, by_thread));
+  Table table(columns_of(tree, counted, total, self, by_thread));
   std::array<TableCell, kPathColumns.size()> cells;
   std::string path;
   std::vector<size_t> ends;  // of the path's text, by depth
@@ -78,9 +85,11 @@ Table path_table(const CallTree& tree, const ExportContext& context, bool by_thr
     if (!path.empty()) path += ';';
     append_folded(path, context.functions.describe(node.function).name);
     ends.push_back(path.size());
-    cells[0] = tree.roots[root].thread.pid;
-    cells[1] = tree.roots[root].thread.tid;
-    cells[2] = uint64_t{node.depth};
+    const ThreadKey& thread = tree.roots[root].thread;
+    cells[0] = thread.pid;
+    cells[1] = reports::process_number_cell(thread);
+    cells[2] = thread.tid;
+    cells[3] = uint64_t{node.depth};
     cells[counted] = node.calls;
     cells[total] = context.clock.to_ns(node.total);
     cells[self] = context.clock.to_ns(node.self);

@@ -29,6 +29,7 @@ using field::number_id;
 using field::rows;
 using field::text;
 using reports::kPid;
+using reports::kProcessNumber;
 using reports::kTid;
 using Kind = ReplayStep::Kind;
 
@@ -37,6 +38,7 @@ constexpr std::array kSteps = {
          "already_open (a call that began before the first shown time), enter, leave, orphan_exit "
          "(an exit whose entry is not in the recording), event or loss."),
     kPid,
+    kProcessNumber,
     kTid,
     ns("time_ns", "When, since the start of the recording; of already_open: when it began.")
         .or_null(),
@@ -52,6 +54,7 @@ constexpr std::array kSteps = {
 };
 constexpr std::array kOpen = {
     kPid,
+    kProcessNumber,
     kTid,
     text("thread_name", "Name of the thread.").or_null(),
     number_id("depth", "Number of calls around it that the options select."),
@@ -101,7 +104,7 @@ class TextLines {
       : calls_(calls), names_(names), merge_(merge), out_(out) {
     if (!merge) return;
     for (const EventStream& stream : calls.streams())
-      thread_width_ = std::max(thread_width_, fmt::format_int(stream.thread.tid).size());
+      thread_width_ = std::max(thread_width_, short_thread_text(stream.thread).size());
   }
 
   void add(const ReplayStep& step) {
@@ -194,8 +197,8 @@ class TextLines {
     out_.block() += fmt::format("{}{:{}.6f}  {:>8}  ", step.estimated ? "~" : "", ms(step.time),
                                 step.estimated ? 15 : 16, duration);
     if (merge_)
-      out_.block() +=
-          fmt::format("{:<{}}  ", calls_.streams()[step.stream].thread.tid, thread_width_);
+      out_.block() += fmt::format(
+          "{:<{}}  ", short_thread_text(calls_.streams()[step.stream].thread), thread_width_);
     const std::string begin = indentation(step.depth);
     out_.block() += begin;
     const size_t used = 28 + (merge_ ? thread_width_ + 2 : 0) + begin.size();
@@ -231,6 +234,7 @@ class StepRows {
     };
     cells_ = {std::string(kind_name(step.kind)),
               stream.thread.pid,
+              reports::process_number_cell(stream.thread),
               stream.thread.tid,
               calls_.clock().to_ns(step.time - calls_.first_time()),
               uint64_t{step.depth},
@@ -321,17 +325,18 @@ uint64_t write_replay_json(const TimedCalls& calls, const FunctionNames& names,
   JsonWriter json(out.block(), 2);
   begin_document(json, schemas::kReplay, format);
   json.key("steps");
-  const TableSchema schema(kSteps);
+  const TableSchema schema = reports::with_process_number(kSteps, calls.streams());
   JsonSink sink(schema, json, &out);
   StepRows step_rows(calls, names);
-  Table open(kOpen);
+  Table open(reports::with_process_number(kOpen, calls.streams()));
   const uint64_t steps = play(
       calls, options, problems, [&](const ReplayStep& step) { sink.add(step_rows.cells(step)); },
       [&](const auto& thread) {
         const EventStream& stream = calls.streams()[thread.stream];
         uint64_t depth = 0;
         for (const OpenAtEnd& call : thread.open_at_end()) {
-          open.add_row({stream.thread.pid, stream.thread.tid,
+          open.add_row({stream.thread.pid, reports::process_number_cell(stream.thread),
+                        stream.thread.tid,
                         stream.thread_name.empty() ? TableCell() : TableCell(stream.thread_name),
                         depth++, call.call, names.describe(call.function).name,
                         calls.clock().to_ns(call.entered - calls.first_time()),
@@ -349,7 +354,7 @@ uint64_t write_replay_json(const TimedCalls& calls, const FunctionNames& names,
 
 uint64_t write_replay_csv(const TimedCalls& calls, const FunctionNames& names,
                           const ReplayOptions& options, ProblemLog& problems, BlockWriter& out) {
-  const TableSchema schema(kSteps);
+  const TableSchema schema = reports::with_process_number(kSteps, calls.streams());
   CsvSink sink(schema, out);
   StepRows step_rows(calls, names);
   return play(

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "model/thread_text.h"
 #include "output/escape.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
@@ -23,8 +24,11 @@ using field::number_id;
 using field::text;
 using EditKind = SequenceEdit::Kind;
 
-constexpr std::array kThreadSide = {text("file", "The recording, as it was named."), reports::kPid,
-                                    reports::kTid, reports::kThreadName,
+constexpr std::array kThreadSide = {text("file", "The recording, as it was named."),
+                                    reports::kPid,
+                                    reports::kProcessNumber,
+                                    reports::kTid,
+                                    reports::kThreadName,
                                     count("calls", "Calls of the thread.")};
 constexpr std::array kEdits = {
     text("kind",
@@ -112,7 +116,8 @@ class EditLines {
 
  private:
   void side(std::string_view name, const SequenceSide& side) {
-    out_ += fmt::format("{} {}: thread {}", name, visible(side.file), side.thread.thread.tid);
+    out_ += fmt::format("{} {}: thread {}", name, visible(side.file),
+                        short_thread_text(side.thread.thread));
     if (!side.thread.thread_name.empty())
       out_ += fmt::format(" ({})", visible(side.thread.thread_name));
     out_ += fmt::format(", {}{}\n", side.sequence.whole ? "" : "the first ",
@@ -192,7 +197,10 @@ std::string sequence_document(const SequenceReport& report, const ProblemLog& pr
   DocumentWriter document(json, schemas::kDiffOrder, {});
   const auto side = [&](const char* key, const SequenceSide& of) {
     document.object(key, [&](ObjectWriter& object) {
-      object.add("file", of.file).add("pid", of.thread.thread.pid).add("tid", of.thread.thread.tid);
+      const ThreadKey& thread = of.thread.thread;
+      object.add("file", of.file).add("pid", thread.pid);
+      if (thread.process != 0) object.add("process_number", uint64_t{thread.process});
+      object.add("tid", thread.tid);
       object.text_or_null("thread_name", of.thread.thread_name);
       object.add("calls", uint64_t{of.sequence.calls.size()});
     });

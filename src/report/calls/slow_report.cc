@@ -31,6 +31,7 @@ using field::rows;
 using field::text;
 using reports::kFunction;
 using reports::kPid;
+using reports::kProcessNumber;
 using reports::kTid;
 
 constexpr std::array kSlowFunctions = {
@@ -51,6 +52,7 @@ constexpr std::array kCalls = {
     ns("typical_ns", "Duration of the typical call of this function: the median."),
     ns("start_ns", "When it began, since the start of the recording."),
     kPid,
+    kProcessNumber,
     kTid,
     number_id("call", "The call's number in its thread, from 1: replay --call shows it."),
     text("ended", "normal, tail or unwound."),
@@ -75,6 +77,7 @@ constexpr std::array kEvents = {
 constexpr std::array kMeanwhile = {
     kRank,
     kPid,
+    kProcessNumber,
     kTid,
     ns("self_ns", "Time of the slow call during which the thread was in this function's own code."),
     text("function", "Function; null: the thread was in no recorded call.").or_null(),
@@ -166,7 +169,7 @@ ReplayStep as_step(const CallDetails::Event& event) {
 }
 
 std::string thread_and_name(const EventStream& stream) {
-  std::string words = fmt::format("thread {}", stream.thread.tid);
+  std::string words = "thread " + short_thread_text(stream.thread);
   if (!stream.thread_name.empty()) words += " (" + visible(stream.thread_name) + ")";
   return words;
 }
@@ -326,10 +329,10 @@ SlowCalls find_slow_calls(const TimedCalls& calls, const CallFilter& filter,
 
 Section slow_section(const TimedCalls& calls, const FunctionNames& names, const SlowCalls& slow) {
   const Clock& clock = calls.clock();
-  Table slowest(kCalls);
+  Table slowest(reports::with_process_number(kCalls, calls.streams()));
   Table callees(kCallees);
   Table events(kEvents);
-  Table meanwhile(kMeanwhile);
+  Table meanwhile(reports::with_process_number(kMeanwhile, calls.streams()));
   uint64_t rank = 0;
   for (const CallDetails& call : slow.slowest) {
     ++rank;
@@ -341,7 +344,8 @@ Section slow_section(const TimedCalls& calls, const FunctionNames& names, const 
     slowest.add_row({rank, clock.to_ns(call.which.duration), clock.to_ns(self_of(call)),
                      clock.to_ns(typical.which.duration),
                      clock.to_ns(call.which.entered - calls.first_time()), stream.thread.pid,
-                     stream.thread.tid, call.which.call, std::string(close_name(call.which.ended)),
+                     reports::process_number_cell(stream.thread), stream.thread.tid,
+                     call.which.call, std::string(close_name(call.which.ended)),
                      arguments.empty() ? TableCell() : TableCell(arguments),
                      names.describe(call.which.function).name});
     for (const ComparedCallee& one : compare_callees(names, call, typical)) {
@@ -354,11 +358,13 @@ Section slow_section(const TimedCalls& calls, const FunctionNames& names, const 
           {rank, clock.to_ns(event.time - call.which.entered), event_text(as_step(event))});
     for (const CallDetails::OtherThread& other : call.meanwhile) {
       const ThreadKey& thread = calls.streams()[other.stream].thread;
+      const TableCell number = reports::process_number_cell(thread);
       if (other.outside != 0)
-        meanwhile.add_row({rank, thread.pid, thread.tid, clock.to_ns(other.outside), TableCell()});
-      for (const auto& [function, self] : other.self)
         meanwhile.add_row(
-            {rank, thread.pid, thread.tid, clock.to_ns(self), names.describe(function).name});
+            {rank, thread.pid, number, thread.tid, clock.to_ns(other.outside), TableCell()});
+      for (const auto& [function, self] : other.self)
+        meanwhile.add_row({rank, thread.pid, number, thread.tid, clock.to_ns(self),
+                           names.describe(function).name});
     }
   }
   Section section("slow", "Slowest calls", kSlowMembers);
