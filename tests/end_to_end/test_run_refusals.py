@@ -35,6 +35,25 @@ class Refusals(unittest.TestCase):
     def setUpClass(cls):
         cls.program = programs.build("gcc", "-xc", *programs.CALL_FLAGS, source=WORK)
 
+    def test_programs_that_cannot_be_started_have_the_shells_statuses(self):
+        here = place()
+        (here / "corpus").mkdir()
+        (here / "corpus/seed").write_text("seed\n")
+        (here / "text").write_text("no program\n")
+        launchers = {"run": ["run", "--"], "overhead": ["run", "--overhead", 1, "--"], "study": ["run", "--study", here / "s", "--"],
+                     "collect": ["run", "--collect", "http://127.0.0.1:9", "--spool", here / "spool", "--"],
+                     "fuzz": ["study", "fuzz", here / "corpus", "-o", here / "fuzz", "--"],
+                     "bench": ["bench", "--runs", 1, "true", "--"]}
+        (here / "spool").mkdir()
+        for name, words in launchers.items():
+            for program, status in ((here / "missing", 127), ("no-such-program", 127), (here / "text", 126)):
+                with self.subTest(launcher=name, program=str(program)):
+                    done = telltale(*words, program, cwd=here)
+                    self.assertEqual(done.returncode, status, done.stderr)
+                    self.assertIn(f"telltale: {program}: cannot be run: ", done.stderr)
+        self.assertEqual(telltale("bench", "--runs", 1, here / "missing", "--", "true").returncode, 127)
+        self.assertFalse((here / "fuzz").exists())
+
     def refused(self, *options, status=2):
         here = place()
         done = telltale("run", *options, "--", self.program, here / "ran", cwd=here)

@@ -19,6 +19,7 @@
 #include "bytes/input_file.h"
 #include "cli/options/message.h"
 #include "cli/options/reading_options.h"
+#include "cli/record/child_process.h"
 #include "cli/record/shell_status.h"
 #include "cli/study/fuzz_inputs.h"
 #include "cli/study/input_runs.h"
@@ -405,16 +406,14 @@ class FuzzStudy {
   int start_failure_ = 0;
 };
 
-Result<FuzzStudy> prepare(const FuzzStudyOptions& options) {
+Result<FuzzStudy> prepare(const FuzzStudyOptions& options, std::vector<std::string> programs) {
   const Result<double> timeout = parse_timeout(options.timeout);
   if (!timeout) return std::unexpected(timeout.error());
   const Result<uint64_t> seed = seed_or_random(options.seed);
   if (!seed) return std::unexpected(seed.error());
   Result<StudyFolder> study = StudyFolder::open(options.study);
   if (!study) return std::unexpected(study.error());
-  Result<std::vector<std::string>> programs = find_programs(options.command, options.programs);
-  if (!programs) return std::unexpected(programs.error());
-  Result<StudyBuild> build = add_all_programs(*study, *programs, options.programs.empty());
+  Result<StudyBuild> build = add_all_programs(*study, programs, options.programs.empty());
   if (!build) return std::unexpected(build.error());
   if (build->is_traced) {
     if (auto made = study->make_paths_folder(); !made) return std::unexpected(made.error());
@@ -426,14 +425,19 @@ Result<FuzzStudy> prepare(const FuzzStudyOptions& options) {
                        .sparsity = options.sparsity,
                        .seed = *seed,
                        .parallel = static_cast<size_t>(options.parallel)};
-  return FuzzStudy(options, *std::move(study), std::move(program), *std::move(programs),
+  return FuzzStudy(options, *std::move(study), std::move(program), std::move(programs),
                    build->is_traced);
 }
 
 }  // namespace
 
 int record_fuzz_study(const FuzzStudyOptions& options) {
-  Result<FuzzStudy> study = prepare(options);
+  Result<std::vector<std::string>> programs = find_programs(options.command, options.programs);
+  if (!programs) {
+    report_error(programs.error());
+    return status_of_start_failure(why_not_in_path(options.command.front()));
+  }
+  Result<FuzzStudy> study = prepare(options, *std::move(programs));
   if (!study) return report_error(study.error());
   leave_no_cores();
   const Result<void> done = study->run();

@@ -13,6 +13,7 @@
 #include "cli/command_line.h"
 #include "cli/options/message.h"
 #include "cli/record/child_process.h"
+#include "cli/record/shell_status.h"
 #include "cli/verbs/diff_runs.h"
 #include "cli/verbs/verbs.h"
 #include "output/escape.h"
@@ -100,6 +101,12 @@ int run(BenchOptions& options) {
   if (before.empty() || after.empty()) {
     return report_error(
         usage_error("bench needs two commands: telltale bench ./old ARGS -- ./new ARGS").error());
+  }
+  for (const std::string& program : {before.front(), after.front()}) {
+    if (!find_in_path(program).empty()) continue;
+    const int why = why_not_in_path(program);
+    report_error(io_error(program, "cannot be run", why).error());
+    return status_of_start_failure(why);
   }
   Result<RunFolder> folder = RunFolder::make(options.keep);
   if (!folder) return report_error(folder.error());
