@@ -122,5 +122,30 @@ class FolderOfVersion1(Folder):
     options = ("--fdr-version", "1")
 
 
+class ManyFiles(unittest.TestCase):
+    CHILDREN = 40
+
+    def test_info_summarises_them(self):
+        program = programs.build("g++", *programs.CALL_FLAGS, source=program_text("recorders/cases/many_children.cc"))
+        run = programs.Recorded(program, self.CHILDREN)
+        files = len(run.files)
+        self.assertGreaterEqual(files, self.CHILDREN)
+        damaged = run.files[20]
+        damaged.write_bytes(damaged.read_bytes()[:-5000])
+        text = telltale("info", run.place).stdout
+        self.assertLess(len(text.splitlines()), 60)
+        self.assertEqual(len([name for name in map(str, run.files) if name in " ".join(text.split())]), 8 + 1)  # the damaged one is named
+        self.assertRegex(text, rf"(?m)^files +{files} \(")
+        self.assertRegex(text, rf"(?m)^lost +0 events \({files} files\)$")
+        self.assertRegex(text, r"(?m)^each file +--json, or info with this file alone$")
+        self.assertRegex(text, rf"(?m)^problems +\d+ in 1 of {files} files; ")
+        # The document has all, and few files are as they were.
+        properties = json.loads(telltale("info", "--json", run.place).stdout)["properties"]
+        self.assertEqual(sum(name.endswith(" lost") for name in properties), files)
+        few = telltale("info", *run.files[:8]).stdout
+        self.assertEqual(few.count("\nfile "), 7)
+        self.assertEqual(few.count(" lost "), 8)
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -2,9 +2,14 @@
 
 #include <map>
 #include <memory>
+#include <ranges>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
+#include "base/counted.h"
 #include "cli/options/reading_options.h"
 #include "cli/options/recording_writer.h"
 #include "cli/verbs/verbs.h"
@@ -122,15 +127,91 @@ void append_times(std::string& out, const RecordingInfo& info, const RecordedNam
               fmt::format("{}{}{}", info.threads.size(), threads, threads.empty() ? "" : ")"));
 }
 
+// More files are summarised.
+constexpr size_t kMostFiles = 8;
+
+// "120 (a.xray, b.xray, ...)", or a line for each file.
+void append_files(std::string& out, const RecordingInfo& info) {
+  if (info.files.size() <= kMostFiles) {
+    for (const std::string& file : info.files) append_line(out, "file", visible(file));
+    return;
+  }
+  std::string words;
+  for (const std::string& file : info.files | std::views::take(kMostFiles))
+    words += visible(file) + ", ";
+  append_line(out, "files", fmt::format("{} ({}...)", info.files.size(), words));
+}
+
+// A property of one file is named "FILE NAME". Returns its NAME; empty: it is of all files.
+std::string_view name_of_one(std::string_view name, const std::set<std::string_view>& files) {
+  for (size_t blank = name.rfind(' '); blank != std::string_view::npos && blank != 0;
+       blank = name.rfind(' ', blank - 1)) {
+    if (files.contains(name.substr(0, blank))) return name.substr(blank + 1);
+  }
+  return {};
+}
+
+// "process" of "process 12", a property of one of several; empty: it is of no such one.
+std::string_view numbered_name(std::string_view name) {
+  const size_t blank = name.rfind(' ');
+  if (blank == std::string_view::npos || blank + 1 == name.size()) return {};
+  const bool numbered = name.find_first_not_of("0123456789.", blank + 1) == std::string_view::npos;
+  return numbered ? name.substr(0, blank) : std::string_view();
+}
+
+// Those of all files, then of many files what few of them say differently.
+void append_properties(std::string& out, const RecordingInfo& info) {
+  if (info.files.size() <= kMostFiles) {
+    for (const auto& [name, value] : info.properties) append_line(out, name, visible(value));
+    return;
+  }
+  const std::set<std::string_view> files(info.files.begin(), info.files.end());
+  std::map<std::string_view, size_t> numbered_lines;
+  std::vector<std::string_view> names;
+  std::map<std::string_view, std::map<std::string_view, size_t>> values;  // with numbers of files
+  for (const auto& [name, value] : info.properties) {
+    const std::string_view of_one = name_of_one(name, files);
+    if (of_one.empty()) {
+      const std::string_view numbered = numbered_name(name);
+      const size_t shown = numbered.empty() ? 0 : numbered_lines[numbered]++;
+      if (shown < kMostFiles) append_line(out, name, visible(value));
+      if (shown == kMostFiles) append_line(out, numbered, "more of them; --json has all");
+      continue;
+    }
+    if (!values.contains(of_one)) names.push_back(of_one);
+    ++values[of_one][value];
+  }
+  constexpr size_t kMostValues = 3;
+  for (const std::string_view name : names) {
+    if (values[name].size() > kMostValues) continue;
+    std::string words;
+    for (const auto& [value, count] : values[name]) {
+      words += fmt::format("{}{} ({})", words.empty() ? "" : "; ", visible(std::string(value)),
+                           counted(count, "file"));
+    }
+    append_line(out, name, words);
+  }
+  if (!names.empty()) append_line(out, "each file", "--json, or info with this file alone");
+}
+
+// " in 2 of 120 files", for recordings of many files.
+std::string files_with_problems(const RecordingInfo& info, const std::vector<Problem>& kept) {
+  if (info.files.size() <= kMostFiles) return {};
+  std::set<std::string_view> files;
+  for (const Problem& problem : kept) files.insert(problem.file);
+  return fmt::format(" in {}{} of {} files", kept.size() < info.problems.count() ? "at least " : "",
+                     files.size(), info.files.size());
+}
+
 std::string to_text(const RecordingInfo& info, const RecordedNames& names) {
   std::string out;
   const auto line = [&out](std::string_view name, std::string_view value) {
     append_line(out, name, value);
   };
-  for (const std::string& file : info.files) line("file", visible(file));
+  append_files(out, info);
   line("format", fmt::format("{} version {}", info.format, info.version));
   line("size", fmt::format("{} bytes", info.bytes));
-  for (const auto& [name, value] : info.properties) line(name, visible(value));
+  append_properties(out, info);
   if (info.timed) append_times(out, info, names);
   line("records", fmt::format("{}", info.records));
   for (const auto& [kind, count] : info.records_by_kind)
@@ -140,10 +221,10 @@ std::string to_text(const RecordingInfo& info, const RecordedNames& names) {
     line("problems", "none");
     return out;
   }
-  line("problems",
-       fmt::format("{}; {} bytes lost", info.problems.count(), info.problems.lost_bytes()));
-  constexpr size_t kShownProblems = 20;
   const std::vector<Problem> kept = info.problems.kept();
+  line("problems", fmt::format("{}{}; {} bytes lost", info.problems.count(),
+                               files_with_problems(info, kept), info.problems.lost_bytes()));
+  constexpr size_t kShownProblems = 20;
   for (size_t i = 0; i < std::min(kept.size(), kShownProblems); ++i) {
     out +=
         "  " +
