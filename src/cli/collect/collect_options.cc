@@ -18,9 +18,12 @@ Command declare_collect_verb(Command app, CollectOptions& options) {
                   "file with a line for each token: application, token or sha256:HASH, and "
                   "optionally `sites`. Without it anybody may send, on loopback addresses only")
       .type_name("FILE");
-  verb.add_option("--sampling", options.collector.sampling,
-                  "file with a line for each rule: application, build (its beginning) or *, "
-                  "sparsity; clients are told to use that sparsity")
+  verb.add_option(
+          "--sampling", options.collector.sampling,
+          "file with a line for each rule: application, build (its beginning) or *, "
+          "sparsity (0: no sampling), and optionally rates: uniform, adaptive or adaptive:N, "
+          "which observes the first N (1 to 255) executions of each place; clients are told "
+          "to use these")
       .type_name("FILE");
   verb.add_option("--certificate", options.http.certificate,
                   "PEM file of a certificate chain: serve HTTPS")
