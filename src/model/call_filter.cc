@@ -12,7 +12,7 @@ namespace telltale {
 bool CallFilter::keeps_thread(const ThreadKey& thread) const {
   if (threads.empty()) return true;
   return std::ranges::any_of(threads, [&](const Thread& wanted) {
-    // A single file does not say which of the recording's processes it is of.
+    // The only process with a pid has no number.
     const bool same_process =
         wanted.process == 0 || thread.process == 0 || wanted.process == thread.process;
     return wanted.tid == thread.tid && (!wanted.pid || *wanted.pid == thread.pid) && same_process;
@@ -33,14 +33,23 @@ bool CallFilter::keeps_every_call() const {
 
 bool CallFilter::matches(const FunctionInfo& function) const {
   if (functions.empty()) return true;
-  return std::ranges::any_of(functions, [&](const std::string& pattern) {
+  const auto matches_one = [&](const std::string& pattern) {
     const auto fits = [&](const std::string& name) {
       return ::fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
     };
     return fits(function.name) ||
            (!function.linkage_name.empty() &&
             (fits(function.linkage_name) || fits(short_name(function.name))));
-  });
+  };
+  if (!matched || matched->size() != functions.size())
+    return std::ranges::any_of(functions, matches_one);
+  bool any = false;
+  for (size_t i = 0; i < functions.size(); ++i) {
+    if (!matches_one(functions[i])) continue;
+    any = true;
+    (*matched)[i].store(true, std::memory_order_relaxed);
+  }
+  return any;
 }
 
 bool FunctionFilter::keeps(FunctionId function) {

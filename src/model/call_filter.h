@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -33,6 +35,9 @@ struct CallFilter {
   std::vector<std::string> functions;
   // Maximum depth: 1 is a thread's outermost calls. Depth is counted before other filters.
   size_t max_depth = std::numeric_limits<size_t>::max();
+  // If set, matches() notes here which of `functions` matched, so that those of typing errors are
+  // known without reading the recording again. Copies of the filter share it.
+  std::shared_ptr<std::vector<std::atomic<bool>>> matched = {};
 
   [[nodiscard]] bool keeps_thread(const ThreadKey& thread) const;
   [[nodiscard]] bool matches(const FunctionInfo& function) const;

@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <charconv>
 #include <filesystem>
@@ -186,6 +187,8 @@ void remark_unmatched(const TimedCalls& calls, const CallFilter& filter, size_t 
       print_message("telltale: no thread is {}\n", join_words(missing, "or"));
   }
   if (filter.functions.size() < 2) return;
+  const auto has_matched = [](const std::atomic<bool>& one) { return one.load(); };
+  if (filter.matched && std::ranges::all_of(*filter.matched, has_matched)) return;
   const std::vector<const FunctionInfo*> functions = functions_in(calls, jobs);
   if (functions.empty()) return;
   std::vector<std::string> missing;

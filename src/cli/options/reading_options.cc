@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -194,6 +195,7 @@ Result<CallFilter> ReadingOptions::filter() const {
     filter.to_is_before_end = window->to_is_before_end;
   }
   filter.functions = functions;
+  filter.matched = std::make_shared<std::vector<std::atomic<bool>>>(functions.size());
   if (depth != 0) filter.max_depth = depth;
   return filter;
 }

@@ -94,6 +94,7 @@ int answer(const Recording& recording, const TimedCalls& calls, const TopOptions
   // Filters rows by name afterwards, so that they show a function's true self time.
   CallFilter name_filter;
   name_filter.functions = std::move(filter.functions);
+  name_filter.matched = filter.matched;
   filter.functions.clear();
   // For the remark why there are no rows.
   name_filter.threads = filter.threads;
