@@ -105,7 +105,12 @@ TemporaryPath::TemporaryPath(std::string path)
     : path_(std::move(path)), registered_(add_to_registered(path_)) {}
 
 Result<TemporaryPath> TemporaryPath::make_folder(const std::string& prefix) {
-  std::string name = temporary_folder() + "/" + prefix + "XXXXXX";
+  return make_folder_in(temporary_folder(), prefix);
+}
+
+Result<TemporaryPath> TemporaryPath::make_folder_in(const std::string& folder,
+                                                    const std::string& prefix) {
+  std::string name = folder + "/" + prefix + "XXXXXX";
   if (::mkdtemp(name.data()) == nullptr) return io_error(name, "cannot be made", errno);
   return TemporaryPath(std::move(name));
 }

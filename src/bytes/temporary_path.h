@@ -17,6 +17,8 @@ class TemporaryPath {
   explicit TemporaryPath(std::string path);
   // Makes a folder in temporary_folder(). Errors: io.
   static Result<TemporaryPath> make_folder(const std::string& prefix);
+  // The same in another folder.
+  static Result<TemporaryPath> make_folder_in(const std::string& folder, const std::string& prefix);
   TemporaryPath(TemporaryPath&& other) noexcept;
   TemporaryPath& operator=(TemporaryPath&& other) noexcept;
   ~TemporaryPath() { remove(); }

@@ -126,7 +126,12 @@ Result<Database> Database::open(uint64_t memory_bytes, const std::string& tempor
   f.create_config(&config);
   f.set_config(config, "threads", "1");
   f.set_config(config, "memory_limit", fmt::format("{}B", memory_bytes).c_str());
-  f.set_config(config, "temp_directory", temporary_folder.c_str());
+  TemporaryPath spilled;
+  if (!temporary_folder.empty()) {
+    if (auto made = TemporaryPath::make_folder_in(temporary_folder, "duckdb-"))
+      spilled = *std::move(made);
+  }
+  f.set_config(config, "temp_directory", spilled.path().c_str());
   // Nothing is fetched or loaded on its own.
   f.set_config(config, "autoinstall_known_extensions", "false");
   f.set_config(config, "autoload_known_extensions", "false");
@@ -134,14 +139,16 @@ Result<Database> Database::open(uint64_t memory_bytes, const std::string& tempor
   char* message = nullptr;
   const int status = f.open_ext(nullptr, &database, config, &message);
   f.destroy_config(&config);
-  if (status == 0) return Database(f, database);
+  if (status == 0) return Database(f, database, std::move(spilled));
   auto error = duckdb_error(message);
   f.free(message);
   return error;
 }
 
 Database::Database(Database&& other) noexcept
-    : functions_(other.functions_), database_(std::exchange(other.database_, nullptr)) {}
+    : functions_(other.functions_),
+      spilled_(std::move(other.spilled_)),
+      database_(std::exchange(other.database_, nullptr)) {}
 Database::~Database() {
   if (database_ != nullptr) functions_->close(&database_);
 }

@@ -6,9 +6,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
+#include "bytes/temporary_path.h"
 
 namespace telltale::collect {
 
@@ -101,8 +103,10 @@ Result<const Functions*> functions();
 // A database in memory. Move-only.
 class Database {
  public:
-  // `memory_bytes` limits DuckDB's own memory; it writes the rest into `temporary_folder`. One
-  // thread works for each connection in use.
+  // `memory_bytes` limits DuckDB's own memory; it writes the rest into a folder of its own in
+  // `temporary_folder`, which is removed with the database, and by signals that end the process.
+  // If that is empty or cannot be written, queries that need more memory fail. One thread works for
+  // each connection in use.
   static Result<Database> open(uint64_t memory_bytes, const std::string& temporary_folder);
   Database(Database&& other) noexcept;
   Database& operator=(Database&&) = delete;
@@ -114,9 +118,10 @@ class Database {
   [[nodiscard]] duckdb::Handle handle() const { return database_; }
 
  private:
-  Database(const duckdb::Functions& functions, duckdb::Handle database)
-      : functions_(&functions), database_(database) {}
+  Database(const duckdb::Functions& functions, duckdb::Handle database, TemporaryPath spilled)
+      : functions_(&functions), spilled_(std::move(spilled)), database_(database) {}
   const duckdb::Functions* functions_;
+  TemporaryPath spilled_;  // outlives the database
   duckdb::Handle database_;
 };
 
