@@ -63,8 +63,11 @@ bool StacktrackRecording::Indexer::share_hits(std::span<const Run> a, std::span<
     const auto time_of = [](const Record& hit) {
       return stacktrack::to_double(hit.time(RecordKind::hit, Role::when), hit.description());
     };
-    if (time_of(*one) == time_of(*other) && one->number(RecordKind::hit, Role::scope_index) ==
-                                                other->number(RecordKind::hit, Role::scope_index))
+    const auto scope_of = [](const Record& hit) {
+      return hit.number(RecordKind::hit, Role::scope_index);
+    };
+    if (time_of(*one) == time_of(*other) && one->is_exit() == other->is_exit() &&
+        scope_of(*one) == scope_of(*other))
       return true;
   }
   return false;
