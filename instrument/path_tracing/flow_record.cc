@@ -81,7 +81,7 @@ std::string ending(const llvm::BasicBlock& block) {
 
 }  // namespace
 
-FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later,
+FlowRecord::FlowRecord(llvm::Function& function, bool is_local, bool optimises_later,
                        bool records_data) {
   text_ = "unit\t" + escaped_field(function.getParent()->getSourceFileName()) + "\n";
   const llvm::StringRef source = source_of(function).symbol;
@@ -94,12 +94,10 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
   const llvm::ReversePostOrderTraversal<const llvm::Function*> order(&function);
   const llvm::SmallPtrSet<const llvm::BasicBlock*, 16> reached(order.begin(), order.end());
   llvm::DenseMap<const llvm::BasicBlock*, std::size_t> index;
-  std::vector<llvm::BasicBlock*> blocks;
-  for (const llvm::BasicBlock& block : function) {
+  for (llvm::BasicBlock& block : function) {
     if (!reached.contains(&block)) continue;
     index[&block] = blocks_.size();
     blocks_.push_back(&block);
-    blocks.push_back(const_cast<llvm::BasicBlock*>(&block));
     // Targets of indirect branches are copied.
     can_map_ = can_map_ && !llvm::isa<llvm::IndirectBrInst>(block.getTerminator());
   }
@@ -117,11 +115,12 @@ FlowRecord::FlowRecord(const llvm::Function& function, bool is_local, bool optim
     }
   }
   PathScopes scopes;
-  text_ += calls + takes + scope_and_line_text(function, blocks, true, scopes);
+  text_ += calls + takes + scope_and_line_text(function, blocks_, true, scopes);
   if (!records_data) return;
   // Scopes that no block's lines have are those of instructions that the optimiser moved.
   std::string further_scopes;
-  data_ = data_record_bytes(function, blocks_, [&](const llvm::DILocation& location) {
+  const std::vector<const llvm::BasicBlock*> blocks(blocks_.begin(), blocks_.end());
+  data_ = data_record_bytes(function, blocks, [&](const llvm::DILocation& location) {
     return scopes.number_of(location, further_scopes);
   });
   text_ += further_scopes;
@@ -140,6 +139,8 @@ void FlowRecord::add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node,
           "node\t" + std::to_string(found->second) + "\t" + std::to_string(first_id + node) + "\n";
   }
 }
+
+std::uint64_t FlowRecord::key() const { return text_key(text_); }
 
 void FlowRecord::append(llvm::Function& function) const {
   const std::uint64_t key = append_text_record(function, csi::RecordKind::kFlow, text_);
@@ -186,8 +187,7 @@ std::string unit_record_text(const llvm::Module& module) {
 std::string unseen_functions_text(const llvm::Module& module) {
   std::string text;
   for (const auto& [function, vanished, removed] : unseen_functions(module)) {
-    const std::string name =
-        names_of_places().reference(path_of(function->getFile()), symbol_of(*function));
+    const std::string name = names_of_places().reference(*function);
     const auto add = [&](const char* word, const std::set<unsigned>& lines) {
       if (lines.empty()) return;
       text += word + ("\t" + name);

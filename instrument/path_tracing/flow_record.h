@@ -18,19 +18,22 @@ class FlowRecord {
   // `is_local`: other translation units cannot call it by name. Of variants, what is true of the
   // function that chooses one. `optimises_later`: calls may still be moved or removed.
   // `records_data`: with a record of the data flow.
-  FlowRecord(const llvm::Function& function, bool is_local, bool optimises_later,
-             bool records_data);
+  FlowRecord(llvm::Function& function, bool is_local, bool optimises_later, bool records_data);
 
   // After the function's paths are numbered: which blocks are which nodes of `.debug_PT`. `key` is
   // that of the function's record.
   void add_nodes(const std::vector<llvm::BasicBlock*>& block_of_node, std::uint64_t first_id,
                  std::uint64_t key);
+  // The record's key, once its text is complete.
+  [[nodiscard]] std::uint64_t key() const;
+  // By index.
+  [[nodiscard]] const std::vector<llvm::BasicBlock*>& blocks() const { return blocks_; }
   // Writes the record, and that of the data flow, into the section. `function`: the one that it was
   // made of.
   void append(llvm::Function& function) const;
 
  private:
-  std::vector<const llvm::BasicBlock*> blocks_;
+  std::vector<llvm::BasicBlock*> blocks_;
   bool can_map_ = true;  // path tracing does not move the code of blocks
   std::string text_;
   std::string data_;  // bytes of its record of data flow; empty: none

@@ -53,7 +53,7 @@ class PathCode {
         has_ring_(keeps_ring(traced.numbered, options)),
         is_x86_64_(llvm::Triple(traced.function.getParent()->getTargetTriple()).getArch() ==
                    llvm::Triple::x86_64),
-        code_(traced) {}
+        code_(*traced.function.getParent(), traced.key, traced.first_id, traced.optimised_later) {}
 
   llvm::DenseSet<const llvm::Instruction*> run() {
     if (traced_.sets_late) {

@@ -191,8 +191,7 @@ std::string scope_and_line_text(const llvm::Function& function,
     if (!with_calls) continue;
     lines += place_lines("lost", i, lines_lost_after(*blocks[i]), false, scopes, scope_text);
     for (const llvm::DISubprogram* const gone : functions_gone(*blocks[i])) {
-      lines += "gone\t" + std::to_string(i) + "\t" +
-               names_of_places().reference(path_of(gone->getFile()), symbol_of(*gone)) + "\n";
+      lines += "gone\t" + std::to_string(i) + "\t" + names_of_places().reference(*gone) + "\n";
     }
   }
   return place_of_function(function) + scope_text + lines;
@@ -236,12 +235,17 @@ void append_keyed_record(llvm::Function& function, csi::RecordKind kind, std::ui
       ascii_directives(bytes) + "\t.popsection\n");
 }
 
-std::uint64_t append_text_record(llvm::Function& function, csi::RecordKind kind,
-                                 const std::string& text) {
+std::uint64_t text_key(const std::string& text) {
   Fnv1a hash;
   hash.add(text);
-  append_keyed_record(function, kind, hash.hash(), text);
   return hash.hash();
+}
+
+std::uint64_t append_text_record(llvm::Function& function, csi::RecordKind kind,
+                                 const std::string& text) {
+  const std::uint64_t key = text_key(text);
+  append_keyed_record(function, kind, key, text);
+  return key;
 }
 
 std::uint64_t append_coverage_record(llvm::Function& function, const std::string& record_text) {

@@ -55,7 +55,9 @@ void append_skipped_record(llvm::Function& function, const std::string& record_t
 void append_section_text(llvm::Function& function, const char* section, const std::string& text);
 // Returns the record's key, a hash of the text.
 std::uint64_t append_coverage_record(llvm::Function& function, const std::string& record_text);
-// The same of a record of any kind that is a key and a text.
+// The key of a record that is a key and a text: a hash of the text.
+std::uint64_t text_key(const std::string& text);
+// Appends a record of any kind that is such a key and the text.
 std::uint64_t append_text_record(llvm::Function& function, csi::RecordKind kind,
                                  const std::string& text);
 // A record of any kind that is a key and bytes.

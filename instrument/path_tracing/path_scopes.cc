@@ -31,14 +31,22 @@ std::string path_of(const llvm::DIFile* file) {
   return std::string(path);
 }
 
-std::string PlaceNames::reference(const std::string& file, llvm::StringRef symbol) {
+std::string PlaceNames::reference(const std::string& file, const llvm::DISubprogram& function) {
+  const llvm::StringRef symbol = symbol_of(function);
   Fnv1a hash;
   hash.add(file);
   hash.add(symbol);
   const std::string reference = llvm::utohexstr(hash.hash(), /*LowerCase=*/true);
   const auto [place, is_new] = known_.try_emplace(reference);
-  if (is_new) text_ += reference + "\t" + escaped_field(file) + "\t" + escaped_field(symbol) + "\n";
+  if (!is_new) return reference;
+  text_ += reference + "\t" + escaped_field(file) + "\t" + escaped_field(symbol);
+  if (path_of(function.getFile()) == file) text_ += "\t" + std::to_string(function.getLine());
+  text_ += "\n";
   return reference;
+}
+
+std::string PlaceNames::reference(const llvm::DISubprogram& function) {
+  return reference(path_of(function.getFile()), function);
 }
 
 std::string PlaceNames::take_text() {
@@ -63,8 +71,7 @@ std::size_t PathScopes::number_of(const llvm::DILocalScope& scope, const llvm::D
   // Callers come first.
   const std::size_t caller = call == nullptr ? 0 : number_of(*call, text);
   // Blocks of a subprogram's scope are one scope, unless they are in different files.
-  const llvm::StringRef name = symbol_of(*subprogram);
-  std::string fields = "\t" + names_of_places().reference(path_of(scope.getFile()), name);
+  std::string fields = "\t" + names_of_places().reference(path_of(scope.getFile()), *subprogram);
   if (call != nullptr)
     fields += "\t" + std::to_string(caller) + "\t" + std::to_string(call->getLine());
   const auto [place, is_new] = by_fields_.try_emplace(fields, by_fields_.size());

@@ -25,8 +25,11 @@ std::string path_of(const llvm::DIFile* file);
 // places, so records contain a short reference instead of a name (docs/formats/csi.md, "Names").
 class PlaceNames {
  public:
-  // Returns the reference to a file and the symbol of a function in it, and adds both to the table.
-  std::string reference(const std::string& file, llvm::StringRef symbol);
+  // Returns the reference to a function's symbol and a file that it has code of, and adds them to
+  // the table, with the line of its declaration if it is in that file.
+  std::string reference(const std::string& file, const llvm::DISubprogram& function);
+  // The same with the file of the declaration.
+  std::string reference(const llvm::DISubprogram& function);
   // Returns the text of the table's record, in the order of the first references, and empties
   // the table.
   std::string take_text();

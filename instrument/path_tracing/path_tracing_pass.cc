@@ -19,6 +19,7 @@
 #include "path_tracing/flow_record.h"
 #include "path_tracing/path_code.h"
 #include "path_tracing/path_metadata.h"
+#include "path_tracing/position_code.h"
 #include "path_tracing/separate_returns.h"
 #include "path_tracing/source_lines.h"
 #include "path_tracing/source_pieces.h"
@@ -86,7 +87,7 @@ class PathTracing {
   static void append(const FlowRecord& flow, llvm::Function& function) {
     if (!function.hasFnAttribute(llvm::Attribute::Naked)) flow.append(function);
   }
-  [[nodiscard]] FlowRecord flow_of(const llvm::Function& function, bool is_local) const {
+  [[nodiscard]] FlowRecord flow_of(llvm::Function& function, bool is_local) const {
     return {function, is_local, unit_.optimises_later, unit_.options.records_data};
   }
 
@@ -154,13 +155,20 @@ class PathTracing {
   }
 
   void instrument(llvm::Function& function, MechanismSet mechanisms, bool is_local) {
-    if ((mechanisms & kTracePaths) != 0 && is_optimised_ && !unit_.options.legacy_names &&
-        !unit_.optimises_later)
-      separate_returns(function);
+    const bool traces = (mechanisms & kTracePaths) != 0;
+    // With FC alone, functions have next to no other code, and positions would cost time. Code that
+    // is inlined later, into others or here, would need more than starts of blocks. Where the
+    // Sampler copies functions, readers know more if the copies have the same blocks: returns are
+    // not copied.
+    const bool places_blocks = !traces && (mechanisms & (kCoverBlocks | kCoverCalls)) != 0 &&
+                               !unit_.optimises_later && !unit_.is_sampled;
+    const bool traces_late = traces && !unit_.options.legacy_names && !unit_.optimises_later;
+    if ((traces_late || places_blocks) && is_optimised_) separate_returns(function);
     collect_source_lines(function);
     FlowRecord flow = flow_of(function, is_local);
     insert_coverage(function, mechanisms, unit_.options);
-    if ((mechanisms & kTracePaths) != 0) trace(function, flow);
+    if (traces) trace(function, flow);
+    if (places_blocks) insert_block_positions(flow.blocks(), flow.key());
     append(flow, function);
   }
 
@@ -281,6 +289,7 @@ class LineMarkingPass : public llvm::PassInfoMixin<LineMarkingPass> {
     if (!traced_unit().is_active) return llvm::PreservedAnalyses::all();
     for (llvm::Function& function : module)
       if (function.isPresplitCoroutine()) correct_coroutine_lines(function);
+    traced_unit().is_sampled = current_unit().active;
     // What the Sampler inserts has lines of the code before which it is inserted. Among these are
     // lines that the code does not run, for example that of `else` after the first branch.
     mark_source_lines(module, is_optimised_, current_unit().active);

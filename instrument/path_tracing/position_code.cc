@@ -38,11 +38,13 @@ struct PositionCode::Operands {
   unsigned in_memory = 0;  // the first ones
 };
 
-PositionCode::PositionCode(const TracedFunction& traced)
-    : traced_(traced),
-      address_(address_directive(*traced.function.getParent(), "77102b")),
-      is_little_endian_(traced.function.getParent()->getDataLayout().isLittleEndian()),
-      has_text_(traced.optimised_later) {}
+PositionCode::PositionCode(const llvm::Module& module, std::uint64_t key, std::uint64_t first_id,
+                           bool has_text)
+    : key_(key),
+      first_id_(first_id),
+      address_(address_directive(module, "77102b")),
+      is_little_endian_(module.getDataLayout().isLittleEndian()),
+      has_text_(has_text) {}
 
 llvm::CallInst* PositionCode::insert_assembly(llvm::IRBuilder<>& builder, const std::string& text,
                                               const Operands& operands) {
@@ -67,10 +69,10 @@ std::string PositionCode::bytes_of(std::uint64_t value, unsigned size) const {
 
 std::string PositionCode::text_of(const Position& position) const {
   // As a string, which is parsed faster than a number for each field.
-  const std::string fields =
-      bytes_of(kPositionSize, 4) + static_cast<char>(csi::RecordKind::kPosition) +
-      static_cast<char>(flags_of(position)) + bytes_of(traced_.first_id + position.node, 4) +
-      bytes_of(traced_.key, 8);
+  const std::string fields = bytes_of(kPositionSize, 4) +
+                             static_cast<char>(csi::RecordKind::kPosition) +
+                             static_cast<char>(flags_of(position)) +
+                             bytes_of(first_id_ + position.node, 4) + bytes_of(key_, 8);
   std::string text = ascii_directives(fields);
   // In inline assembly it begins an operand.
   for (std::size_t at = text.find('$'); at != std::string::npos; at = text.find('$', at))
@@ -79,8 +81,8 @@ std::string PositionCode::text_of(const Position& position) const {
 }
 
 std::uint64_t PositionCode::mark_of(const Position& position, MarkedChange change) const {
-  return position_mark(static_cast<std::uint32_t>(traced_.first_id + position.node),
-                       flags_of(position), change);
+  return position_mark(static_cast<std::uint32_t>(first_id_ + position.node), flags_of(position),
+                       change);
 }
 
 void PositionCode::insert(llvm::IRBuilder<>& builder, const Position& position) const {
@@ -105,7 +107,7 @@ llvm::CallInst* PositionCode::insert(llvm::IRBuilder<>& builder,
               text_of(changes[i].position);
     }
   } else {
-    numbers.push_back(traced_.key);
+    numbers.push_back(key_);
     if (start) numbers.push_back(mark_of(*start, MarkedChange::kNone));
     for (const VariableChange& each : changes) numbers.push_back(mark_of(each.position, each.kind));
   }
@@ -139,11 +141,11 @@ void PositionCode::insert_frame_record(llvm::IRBuilder<>& builder, const Frame& 
   if (has_text_) {
     text = std::string("77102:\n") + kPushSection + "\t.long 77104f-77103f\n77103:\n\t.byte " +
            std::to_string(static_cast<unsigned>(csi::RecordKind::kFrame)) + "\n\t.quad " +
-           std::to_string(traced_.key) + "\n" + address_ + places[1] + places[2] + places[0] +
+           std::to_string(key_) + "\n" + address_ + places[1] + places[2] + places[0] +
            "77104:\n\t.popsection";
   }
   llvm::CallInst* const call = insert_assembly(builder, text, operands);
-  if (!has_text_) mark_assembly(*call, kFrameMark, {traced_.key, present});
+  if (!has_text_) mark_assembly(*call, kFrameMark, {key_, present});
   for (unsigned i = 0; i < operands.in_memory; ++i) {
     llvm::Type* const type = llvm::cast<llvm::AllocaInst>(operands.values[i])->getAllocatedType();
     call->addParamAttr(
@@ -155,6 +157,18 @@ void PositionCode::insert_difference(llvm::IRBuilder<>& builder, std::uint32_t n
   Operands operands;
   operands.add(builder.getInt64(node), "i");
   insert_assembly(builder, "", operands);
+}
+
+void insert_block_positions(llvm::ArrayRef<llvm::BasicBlock*> blocks, std::uint64_t key) {
+  const PositionCode code(*blocks.front()->getModule(), key, 0, false);
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) {
+    llvm::BasicBlock& block = *blocks[i];
+    // In the entry, after the function's own variables.
+    llvm::IRBuilder<> builder(
+        &block, i == 0 ? block.getFirstNonPHIOrDbgOrAlloca() : block.getFirstInsertionPt());
+    builder.SetCurrentDebugLocation(llvm::DebugLoc());
+    code.insert(builder, {i, csi::Phase::kSettled, false});
+  }
 }
 
 }  // namespace telltale::instrument

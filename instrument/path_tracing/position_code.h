@@ -10,7 +10,6 @@
 
 #include "codegen/position_marks.h"
 #include "formats/csi/wire.h"
-#include "path_tracing/path_code.h"
 
 namespace telltale::instrument {
 
@@ -41,8 +40,10 @@ struct Frame {
 // text, which any compiler understands.
 class PositionCode {
  public:
-  // `traced` must outlive it.
-  explicit PositionCode(const TracedFunction& traced);
+  // `key`: of the record that positions belong to. `first_id`: what their nodes are counted from.
+  // `has_text`: another process generates the code.
+  PositionCode(const llvm::Module& module, std::uint64_t key, std::uint64_t first_id,
+               bool has_text);
 
   // A position without instructions.
   void insert(llvm::IRBuilder<>& builder, const Position& position) const;
@@ -67,10 +68,15 @@ class PositionCode {
   [[nodiscard]] std::string text_of(const Position& position) const;
   [[nodiscard]] std::uint64_t mark_of(const Position& position, MarkedChange change) const;
 
-  const TracedFunction& traced_;
+  std::uint64_t key_;
+  std::uint64_t first_id_;
   std::string address_;  // a directive
   bool is_little_endian_;
   bool has_text_;
 };
+
+// Positions in a function without path tracing: the start of each block, by its index, with the key
+// of the function's flow record. For code that this process generates.
+void insert_block_positions(llvm::ArrayRef<llvm::BasicBlock*> blocks, std::uint64_t key);
 
 }  // namespace telltale::instrument

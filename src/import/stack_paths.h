@@ -53,6 +53,12 @@ struct FramePaths {
   };
   std::vector<Decoded> decoded;
   std::string untraced;
+  // Where the program says that the frame is in a function without path tracing.
+  struct Place {
+    uint64_t flow_key = 0;  // of the function's flow record
+    uint32_t block = 0;     // index
+  };
+  std::optional<Place> place;
   // Whether this call ran a line, by file and number: what the flags of coverage in the frame say.
   // Empty: it has none, or they may not be cleared yet.
   std::map<std::pair<std::string, uint32_t>, Ran> lines;

@@ -261,6 +261,13 @@ class Paths(SamplerCase):
         with_debug = run(TELLTALE, "paths", core, "--program", debug)
         self.assertNotIn("stripped", with_debug.stderr)
         same(traced_frames(paths(core, "--program", debug)))
+        # Beside the program, without a link to it; of another build it is not used.
+        beside = self.path("stripped.debug")
+        shutil.copy(debug, beside)
+        same(traced_frames(paths(core)))
+        run("objcopy", "--only-keep-debug", build(self.path("other"), RELEASES[0], "-g", "--trace=pt.schema", "-silent", "-O1", WALK), beside)
+        self.assertEqual(traced_frames(paths(core)), [])
+        beside.unlink()
         run("objcopy", f"--add-gnu-debuglink={debug}", stripped)
         same(traced_frames(paths(core)))
         # Debug information without metadata.

@@ -298,6 +298,7 @@ class ProgramBlocks(SamplerCase):
                     row = next(line.split() for line in shown.splitlines() if line.endswith(" " + name))
                     self.assertEqual(row[:5], ["yes", *(str(n) for n in (len(counts), *(counts.count(how) for how in ("yes", "no", "maybe"))))])
                     self.assertGreater(len(counts), 2)
+                    self.assertIn(f" {name}(", source.read_text().splitlines()[functions[name]["line"] - 1])
 
     def test_names_that_are_missing(self):
         """A program without its record of names: the rest is read, and the loss is told."""

@@ -1,16 +1,48 @@
 """telltale coverage and paths of programs that stopped at an instruction, of functions without paths."""
+import bisect
 import itertools
 import json
 import os
+import platform
+import random
 import re
+import signal
+import struct
 import unittest
 
 from core_files import crash
+from path_crash_points import EVENT, build_crasher
+from path_steps import bounds_of_functions
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
 
 TELLTALE = os.environ["TELLTALE"]
 SOURCE = SOURCE_DIR / "tests/programs/csi/cases/stops_at_a_fault.c"
 TEXT = SOURCE.read_text().splitlines()
+
+COUNT = int(os.environ.get("TELLTALE_STOPS", "30"))
+STEPPED = SOURCE_DIR / "tests/programs/csi/cases/stepped_lines.c"
+STEPPED_TEXT = STEPPED.read_text().splitlines()
+
+
+class Stores:
+    """The instructions of stepped_lines.c that note a line, from the code alone."""
+
+    def __init__(self, program):
+        self.line = {}  # by address
+        ends = []  # of code without jumps and calls
+        for line in run("objdump", "-d", "--no-show-raw-insn", program).stdout.splitlines():
+            row = re.match(r" *([0-9a-f]+):\t(\S+)(.*)", line)
+            noted = row and row[2] == "movb" and re.search(r"<ran\+0x([0-9a-f]+)>", row[3])
+            if noted:
+                self.line[int(row[1], 16)] = int(noted[1], 16)
+            if row and row[2].startswith(("j", "call", "ret")):
+                ends.append(int(row[1], 16))
+        self.ends = sorted(ends)
+
+    def straight_on(self, pc):
+        """The lines that are noted before the next jump or call."""
+        end = self.ends[bisect.bisect_left(self.ends, pc)]
+        return {line for address, line in self.line.items() if pc <= address <= end}
 
 
 def marked(function):
@@ -31,8 +63,8 @@ class StopsAtFaults(SamplerCase):
         program = build(self.path("program"), release, "-g", f"--trace={schema}", "-silent", level, *words, SOURCE)
         return crash(self.path("core"), program, *arguments)
 
-    def lines(self, core, name):
-        document = json.loads(run(TELLTALE, "coverage", core, "--json").stdout)
+    def lines(self, core, name, *words):
+        document = json.loads(run(TELLTALE, "coverage", core, *words, "--json").stdout)
         (function,) = [function for function in document["functions"] if function["function"] == name]
         return {row["line"]: row["ran"] for row in function["lines"]}
 
@@ -65,6 +97,70 @@ class StopsAtFaults(SamplerCase):
                 self.assertEqual([number for number in ran if number in expected],
                                  [number for number in expected if number <= here])
                 self.assertRegex(text, "path tracing excluded it: ")
+
+    def steps(self, program, addresses, points):
+        """(number of steps of main(), [(step, address) of `addresses`], [(step, address, core file) of steps that are stopped])."""
+        self.path("addresses").write_bytes(b"".join(struct.pack("<Q", address) for address in sorted(addresses)))
+        self.path("points").write_text("".join(f"{step} {int(signal.SIGILL)}\n" for step in points))
+        main = next(begin for begin, _, name in bounds_of_functions(program) if name == "main")
+        crasher = build_crasher(self.path("crasher"))
+        done = run(crasher, self.path("events"), self.path("addresses"), self.path("points"), 100_000, f"{main:x}", program,
+                   env={"LD_BIND_NOW": "1", "TELLTALE_PATHS": f"{self.folder}/core-%p"})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        *lines, end = [line.split() for line in done.stdout.splitlines()]
+        self.assertEqual(len({line[4] for line in lines}), len(points))
+        return (int(end[1]), [event[:2] for event in EVENT.iter_unpack(self.path("events").read_bytes())],
+                [(int(step), int(pc), self.path(f"core-{pid}")) for step, pc, _, _, pid in lines])
+
+    def stopped_at(self, program, stores, count, seed):
+        """(lines that ran, lines that run next, address, core file) of stops at `count` instructions from work() to the last line of main()."""
+        noted = [(step, stores.line[pc]) for step, pc in self.steps(program, stores.line, [])[1]]
+        first = next(step for step, line in noted if "table[number]" in STEPPED_TEXT[line - 1])
+        points = sorted(random.Random(seed).sample(range(first - 8, noted[-1][0] + 2), count))
+        for stop, pc, core in self.steps(program, stores.line, points)[2]:
+            after = next((line for step, line in noted if step >= stop), 0)
+            yield {line for step, line in noted if step < stop}, stores.straight_on(pc) | {after}, pc, core
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "steps are those of x86-64")
+    def test_a_function_that_stopped_before_its_body_ran_no_line(self):
+        first = next(number for number, text in enumerate(STEPPED_TEXT, 1) if " small(int number) {" in text) + 1
+        for release, schema in itertools.product(RELEASES, ("*;{}\n", "*;{CC}\n", "*;{PT}\n")):
+            with self.subTest(release=release, schema=schema):
+                self.path("own.schema").write_text(schema)
+                program = build(self.path("program"), release, "-no-pie", "-g", f"--trace={self.path('own.schema')}", "-silent", "-O0", STEPPED)
+                begin, end = next(bounds[:2] for bounds in bounds_of_functions(program) if bounds[2] == "small")
+                entered = min(step for step, pc in self.steps(program, [begin], [])[1] if begin <= pc < end)
+                (_, pc, core), (_, next_pc, next_core) = self.steps(program, [begin], [entered, entered + 1])[2]
+                self.assertEqual(pc, begin)
+                self.assertLess(next_pc, end)
+                for each in (core, next_core):
+                    answers = self.lines(each, "small", "--program", program)
+                    self.assertNotEqual(answers[first], "yes")
+                    self.assertNotIn("yes", answers.values())
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "stores are found in code for x86-64")
+    def test_no_stop_at_any_instruction_has_a_wrong_answer(self):
+        self.path("fc.schema").write_text("*;{FC}\n")
+        schemas = (self.path("fc.schema"), "cc.schema", "bb.schema", "realistic.schema", "all.schema")
+        for number, (schema, level) in enumerate(itertools.product(schemas, ("-O0", "-O1", "-O2", "-O3"))):
+            release = RELEASES[number % len(RELEASES)]
+            with self.subTest(schema=schema, level=level, release=release):
+                program = build(self.path("program"), release, "-no-pie", "-g", f"--trace={schema}", "-silent", level, STEPPED)
+                stores = Stores(program)
+                self.assertGreater(len(set(stores.line.values())), 20)
+                wrong, known = [], 0
+                for ran, next_ones, pc, core in self.stopped_at(program, stores, COUNT, number):
+                    document = json.loads(run(TELLTALE, "coverage", core, "--program", program, "--json").stdout)
+                    for row in itertools.chain(*(function["lines"] for function in document["functions"])):
+                        line, answer = row["line"], row["ran"]
+                        if line not in stores.line.values():
+                            continue
+                        known += answer != "maybe"
+                        if (answer == "yes" and line not in ran | next_ones) or (answer == "no" and line in ran):
+                            wrong.append((core.name, hex(pc), line, answer))
+                    core.unlink()
+                self.assertEqual(wrong[:5], [])
+                self.assertGreater(known, 0)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,8 @@ void read_scope(const std::vector<std::string>& fields, uint32_t number, PlaceNa
   const bool is_reference = fields.size() % 2 == 1;
   const PlaceNames::Place place =
       is_reference ? names.find(fields[2]) : PlaceNames::Place{fields[2], fields[3]};
-  scopes.push_back({.number = number, .file = place.file, .function = place.function});
+  scopes.push_back(
+      {.number = number, .file = place.file, .function = place.function, .line = place.line});
 }
 
 void read_lines(const std::vector<std::string>& fields, uint32_t block,
@@ -242,7 +243,7 @@ bool read_flow_line(const std::vector<std::string>& fields, PlaceNames& names, F
 
 UnitRecord::Lines read_function_lines(const std::vector<std::string>& fields, PlaceNames& names) {
   const PlaceNames::Place place = names.find(fields[1]);
-  UnitRecord::Lines function{.file = place.file, .symbol = place.function};
+  UnitRecord::Lines function{.file = place.file, .symbol = place.function, .line = place.line};
   for (const std::string& field : std::span(fields).subspan(2))
     if (const auto line = parse_number(field)) function.lines.push_back(*line);
   return function;
@@ -276,7 +277,9 @@ class Reader {
   void read_names(RecordKind kind, Cursor& in) {
     if (kind != RecordKind::kNames) return;
     for_each_line(text_of(in), [&](const std::vector<std::string>& fields) {
-      if (fields.size() >= 3) names_.add(fields[0], {fields[1], fields[2]});
+      if (fields.size() < 3) return;
+      const auto line = fields.size() > 3 ? parse_number(fields[3]) : std::nullopt;
+      names_.add(fields[0], {fields[1], fields[2], line.value_or(0)});
     });
   }
 

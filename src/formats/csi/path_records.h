@@ -31,6 +31,7 @@ struct PathScope {
   uint32_t number = 0;
   SharedText file;
   SharedText function;
+  uint32_t line = 0;  // of the function's declaration; 0: unknown, or in another file
 };
 
 struct PathFunctionRecord {
@@ -167,6 +168,7 @@ struct UnitRecord {
   struct Lines {
     SharedText file;
     SharedText symbol;
+    uint32_t line = 0;  // of its declaration; 0: unknown
     std::vector<uint32_t> lines = {};
   };
   // Functions that are gone somewhere (FlowRecord::gone), and of which the unit has no code left.

@@ -15,6 +15,7 @@ class PlaceNames {
   struct Place {
     SharedText file;
     SharedText function;  // symbol
+    uint32_t line = 0;    // of its declaration; 0: unknown, or in another file
   };
 
   // Of several definitions of a reference, the first counts. Ignores what is not a reference.

@@ -17,6 +17,7 @@
 #include "base/sort_rows.h"
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
+#include "import/csi/block_lines.h"
 #include "import/csi/coverage_flags.h"
 #include "import/csi/flow_evidence.h"
 #include "import/csi/program_blocks.h"
@@ -217,7 +218,8 @@ void mark_line(const std::string& file, uint32_t line, FunctionCoverage& functio
 }
 
 // What is on the stack has been called, and its paths have run.
-void add_frame(const FramePaths& frame, FunctionCoverage& function) {
+void add_frame(const std::vector<FramePaths>& frames, size_t index, FunctionCoverage& function) {
+  const FramePaths& frame = frames[index];
   function.ran = Ran::yes;
   const auto mark = [&](const std::string& file, uint32_t line) {
     mark_line(file, line, function);
@@ -246,19 +248,31 @@ void add_frame(const FramePaths& frame, FunctionCoverage& function) {
   for (const uint32_t block : std::span(partial).first(partial.size() - 1)) mark_block(block);
 }
 
-// The line of the instruction or the call that it was stopped in.
-void add_stop(const FramePaths& frame, FunctionCoverage& function) {
+// Whether the program says which block the frame is in.
+bool knows_block(const FramePaths& frame) {
+  return frame.place || (frame.decoded.size() == 1 &&
+                         frame.decoded.front().found_by == FramePaths::Decoded::FoundBy::position);
+}
+
+// The line of the instruction or the call that it was stopped in. Instructions can be moved to
+// blocks that do not have their line: where the block is known, its answer holds.
+void add_stop(const std::vector<FramePaths>& frames, size_t index, FunctionCoverage& function) {
+  const FramePaths& frame = frames[index];
+  size_t around = index;
+  while (around + 1 < frames.size() && frames[around].inlined) ++around;
+  if (is_interrupted(frames, around) && knows_block(frames[around])) return;
   if (function.file.ends_with(frame.file) && !frame.file.empty())
     mark_line(function.file, frame.line, function);
 }
 
-// Calls `add` with each frame and its function. Skips frames whose name several functions have, in
-// different files.
+// Calls `add` with each frame, as an index of its thread's frames, and its function. Skips frames
+// whose name several functions have, in different files.
 template <typename Add>
 void for_each_frame(const std::vector<ThreadPaths>& threads, std::vector<FunctionCoverage>& all,
                     const Add& add) {
   for (const ThreadPaths& thread : threads) {
-    for (const FramePaths& frame : thread.frames) {
+    for (size_t i = 0; i < thread.frames.size(); ++i) {
+      const FramePaths& frame = thread.frames[i];
       std::vector<FunctionCoverage*> fitting;
       for (const std::string* const name : {&frame.symbol, &frame.linkage_name}) {
         const std::string_view symbol = csi::without_variant(*name);
@@ -268,7 +282,7 @@ void for_each_frame(const std::vector<ThreadPaths>& threads, std::vector<Functio
         }
         if (!fitting.empty()) break;
       }
-      if (fitting.size() == 1) add(frame, *fitting.front());
+      if (fitting.size() == 1) add(thread.frames, i, *fitting.front());
     }
   }
 }

@@ -112,6 +112,7 @@ FlowEvidence::FlowEvidence(const FlowFunctions& functions,
     const auto module = modules.find(function.module);
     if (module == modules.end()) continue;
     for (const FlowRecord* const record : function.copies) {
+      by_key_[record->key].push_back(f);
       const auto graph = module->second.graphs.find(record->paths_key);
       if (record->paths_key == 0 || graph == module->second.graphs.end()) continue;
       Traced traced{.function = f, .blocks = {}};
@@ -161,7 +162,19 @@ std::vector<uint32_t> FlowEvidence::functions_named(const FramePaths& frame) con
   return named.empty() ? functions_.find(frame.module, frame.linkage_name) : named;
 }
 
+// The function of the position at the frame's place.
+std::optional<uint32_t> FlowEvidence::function_at(const FramePaths& frame) const {
+  const auto found = frame.place ? by_key_.find(frame.place->flow_key) : by_key_.end();
+  if (found == by_key_.end()) return std::nullopt;
+  for (const uint32_t f : found->second) {
+    const auto blocks = functions_.flow().functions[f].blocks.size();
+    if (functions_.functions()[f].module == frame.module && frame.place->block < blocks) return f;
+  }
+  return std::nullopt;
+}
+
 std::optional<uint32_t> FlowEvidence::function_of(const FramePaths& frame) const {
+  if (const std::optional<uint32_t> at = function_at(frame)) return at;
   if (frame.decoded.size() == 1) {
     const auto traced = traced_.find(frame.decoded.front().graph.get());
     if (traced != traced_.end() && traced->second) return traced->second->function;
@@ -421,6 +434,7 @@ void FlowEvidence::add_thread(const ThreadPaths& thread) {
     }
     ProgramEvidence::Frame at{.function = *function};
     add_paths(frame, at);
+    if (frame.place && function_at(frame)) at.stopped_in = {frame.place->block};
     if (at.stopped_in.empty() && !frame.interrupted && !has_inlined && frame.innermost_line != 0)
       at.stopped_in = blocks_with_call(*function, frame.innermost_line, inner);
     if (at.stopped_in.empty() && !frame.interrupted && inner.library_function == kStackCheck)

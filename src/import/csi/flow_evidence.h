@@ -44,6 +44,7 @@ class FlowEvidence {
   void add_thread(const ThreadPaths& thread);
   [[nodiscard]] std::vector<uint32_t> functions_named(const FramePaths& frame) const;
   [[nodiscard]] std::optional<uint32_t> function_of(const FramePaths& frame) const;
+  [[nodiscard]] std::optional<uint32_t> function_at(const FramePaths& frame) const;
   void add_paths(const FramePaths& frame, ProgramEvidence::Frame& at) const;
   // The function that a frame called. Both empty: it called none, or an unknown one.
   struct InnerFrame {
@@ -71,6 +72,7 @@ class FlowEvidence {
     BlockById blocks;
   };
   std::unordered_map<const PathGraph*, std::optional<Traced>> traced_;  // empty: several fit
+  std::unordered_map<uint64_t, std::vector<uint32_t>> by_key_;  // of flow records: functions
   ProgramEvidence evidence_;
   std::vector<std::vector<size_t>> frame_indices_;
   bool is_cut_ = false;

@@ -192,6 +192,7 @@ class FrameDecoder {
     paths.interrupted = frame.interrupted;
     paths.inlined = frame.inlined;
     paths.may_lack_caller = frame.may_lack_caller && !frame.inlined;
+    paths.place = place_of(frame);
     const auto& graphs = graphs_of(frame);
     if (!has_record(frame) && decode_without_record(frame, inner, graphs, paths)) return paths;
     const auto record = read_record(frame, parts_of(graphs));
@@ -284,6 +285,18 @@ class FrameDecoder {
     if (record.ring.empty() || std::ranges::any_of(graphs, fits)) return {};
     return fmt::format("its ring has {} numbers, and that of the program {}: it is another build",
                        record.ring.size(), graphs.front()->ring_size);
+  }
+
+  // None: the function has path tracing, or no positions.
+  [[nodiscard]] std::optional<FramePaths::Place> place_of(const StackFrame& frame) const {
+    const ModulePaths* module = module_of(frame);
+    if (module == nullptr || frame.function_begin == 0 || frame.inlined) return std::nullopt;
+    const PathPositions::Found found =
+        module->positions.find(frame.address, frame.function_begin, frame.function_end);
+    if (found.place == PathPositions::Place::unknown || module->graphs.contains(found.position.key))
+      return std::nullopt;
+    const bool is_before = found.place == PathPositions::Place::before_body;
+    return FramePaths::Place{found.position.key, is_before ? 0 : found.position.block};
   }
 
   // What all functions of a name have.

@@ -111,6 +111,7 @@ using FunctionKey = std::tuple<std::string, std::string, std::string>;
 struct SourceFunction {
   std::optional<Ran> ran;
   std::map<uint32_t, Ran> lines;
+  uint32_t line = 0;  // of its declaration; 0: unknown
 };
 
 // Whether a scope is the function itself, and not one that was inlined into it.
@@ -126,8 +127,9 @@ void add_source_lines(const FlowFunction& function, const FlowRecord& record,
   for (const csi::PathScope& scope : record.scopes) {
     const bool is_inlined = !is_own(scope, function, record);
     const std::string& symbol = is_inlined ? scope.function.str() : function.source;
-    owners.emplace(scope.number,
-                   std::pair(&sources[{function.module, symbol, scope.file}], is_inlined));
+    SourceFunction& source = sources[{function.module, symbol, scope.file}];
+    if (source.line == 0) source.line = scope.line;
+    owners.emplace(scope.number, std::pair(&source, is_inlined));
   }
   for (const auto& [lines, ran] : answered) {
     for (size_t i = 0; i < ran.size(); ++i) {
@@ -155,6 +157,7 @@ void add_source_lines(const FlowFunction& function, const FlowRecord& record,
 // Adds what the function's unit says of it. Where it is gone, it may have run, too.
 void add_unseen(const csi::UnitRecord::Lines& function, Ran ran, SourceFunction& source) {
   source.ran = source.ran ? any_of(*source.ran, ran) : ran;
+  if (source.line == 0) source.line = function.line;
   for (const uint32_t line : function.lines) source.lines.try_emplace(line, Ran::no);
 }
 
@@ -175,6 +178,7 @@ void append_inlined(std::map<FunctionKey, SourceFunction>&& left, const FlowFunc
     function.function = demangle(symbol);
     function.linkage_name = symbol;
     function.file = file;
+    function.line = source.line;
     function.module = module;
     function.mechanisms = FunctionCoverage::kOnlyInlined;
     function.ran = *source.ran;

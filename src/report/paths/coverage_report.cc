@@ -166,7 +166,7 @@ std::vector<KnownFile::Function> known_functions(const RanFunctions& functions) 
 }
 
 // The lines that functions begin at. Where a function was inlined everywhere, the line of its
-// declaration is not known: another copy's, or the first line that it has code of. 0: unknown.
+// declaration may be unknown: another copy's, or the first line that it has code of. 0: unknown.
 class FirstLines {
  public:
   explicit FirstLines(const std::vector<FunctionCoverage>& functions) {
