@@ -248,6 +248,29 @@ class Variants(Case):
         data[offset:offset + size] = struct.pack("<i", value) * (size // 4)
         pathlib.Path(program).write_bytes(data)
 
+    def test_a_core_file_with_the_variable_tells_which_variant_ran(self):
+        filters = pathlib.Path("/proc/self/coredump_filter")  # programs inherit it
+        before = filters.read_text()
+        self.addCleanup(filters.write_text, f"0x{before.strip()}")
+        schema = self.path("variants.schema")
+        pathlib.Path(schema).write_text("record;{}\ndraw;{}\n*;{};{BBC}\n")
+        for release, style in itertools.product(RELEASES, ("std", "ifunc")):
+            program = build(self.path("walk"), release, "-g", f"--trace={schema}", f"--indirect-style={style}", "-silent", "-O0", "-csi-opt=0",
+                            WALK)
+            self.choose_everywhere(program, 2)
+            unknown = {}
+            for filter_bits in ("0x33", "0x37"):  # the second has memory that is mapped from files, and that the program did not change
+                with self.subTest(release=release, style=style, filter=filter_bits):
+                    filters.write_text(filter_bits)
+                    core = crash(self.path("core"), program, self.path("trace"), 5, 3)
+                    ran = {line for _, line in struct.iter_unpack("<ii", pathlib.Path(self.path("trace")).read_bytes())}
+                    answers = {line: answer for function in coverage(core).values()
+                               for line, answer in lines_of(function).items() if line in LINES}
+                    unknown[filter_bits] = [line for line, answer in answers.items() if answer == "maybe"]
+                    self.assertEqual({line: answer for line, answer in answers.items() if answer != "maybe" and (answer == "yes") != (line in ran)},
+                                     {})
+            self.assertLess(len(unknown["0x37"]), len(unknown["0x33"]))
+
     def test_what_variants_ran_is_what_was_recorded(self):
         draws = random.Random(5)
         schema = self.path("variants.schema")

@@ -18,6 +18,7 @@
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
 #include "import/csi/block_lines.h"
+#include "import/csi/chosen_variants.h"
 #include "import/csi/coverage_flags.h"
 #include "import/csi/flow_evidence.h"
 #include "import/csi/program_blocks.h"
@@ -306,12 +307,14 @@ std::vector<FunctionCoverage> read_flags(const CoreFile& core, const std::string
   CoverageReader reader(core, core_name, problems);
   const std::vector<CoreStacks::Section> sections = stacks.sections(csi::kRecordSection, problems);
   std::vector<csi::PathRecords> all_records;
+  ChosenVariants variants(core, stacks);
   for (const CoreStacks::Section& section : sections) {
     // What is damaged is reported where paths are read.
     ProblemLog known;
     all_records.push_back(csi::PathRecords::read(std::as_bytes(std::span(section.bytes)),
                                                  core.order(), section.file, section.offset,
                                                  known));
+    variants.keep_chosen(section.module, all_records.back());
   }
   const bool unloads = std::ranges::any_of(all_records, calls_dlclose);
   for (size_t i = 0; i < sections.size(); ++i) {

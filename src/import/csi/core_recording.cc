@@ -23,6 +23,7 @@
 #include "formats/csi/path_metadata.h"
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
+#include "import/csi/chosen_variants.h"
 #include "import/csi/core_coverage.h"
 #include "import/csi/data_record.h"
 #include "import/csi/frame_decoder.h"
@@ -62,9 +63,11 @@ void read_data(const std::vector<csi::DataRecord>& records, std::endian order,
 }
 
 // The metadata of the programs of a core file.
-std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::endian order,
+std::map<std::string, ModulePaths> read_modules(const CoreFile& core, const CoreStacks& stacks,
                                                 PathGraphs& graphs, ProblemLog& problems,
                                                 DataFlow data_flow = DataFlow::skip) {
+  const std::endian order = core.order();
+  ChosenVariants variants(core, stacks);
   struct Read {
     std::vector<csi::PathFunctionRecord> functions;
     std::vector<csi::PathPosition> positions;
@@ -78,6 +81,7 @@ std::map<std::string, ModulePaths> read_modules(const CoreStacks& stacks, std::e
   for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
     csi::PathRecords records =
         csi::PathRecords::read(bytes_of(section), order, section.file, section.offset, problems);
+    variants.keep_chosen(section.module, records);
     for (const csi::SkippedFunction& skipped : records.skipped)
       modules[section.module].skipped.emplace(skipped.symbol, skipped.reason);
     for (const csi::PathFunctionRecord& function : records.functions)
@@ -278,7 +282,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problem
   PathGraphs graphs;
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
-  const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
+  const auto modules = read_modules(core_, *stacks, graphs, problems);
   return decode(*stacks, graphs, modules, problems);
 }
 
@@ -287,7 +291,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
   PathGraphs graphs;
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
-  const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
+  const auto modules = read_modules(core_, *stacks, graphs, problems);
   std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, problems);
   // Problems with flags are dropped here: only `coverage` needs all flags, and reports them.
   ProblemLog of_flags;
@@ -301,7 +305,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_slice(const Cal
   PathGraphs graphs;
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
-  auto modules = read_modules(*stacks, core_.order(), graphs, problems, DataFlow::read);
+  auto modules = read_modules(core_, *stacks, graphs, problems, DataFlow::read);
   std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, problems);
   ProblemLog of_flags;  // as above
   const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
@@ -319,7 +323,7 @@ Result<std::vector<FunctionCoverage>> CoreRecording::coverage(ProblemLog& proble
   PathGraphs graphs;
   const Result<CoreStacks> stacks = open_stacks(graphs, problems);
   if (!stacks) return std::unexpected(stacks.error());
-  const auto modules = read_modules(*stacks, core_.order(), graphs, problems);
+  const auto modules = read_modules(core_, *stacks, graphs, problems);
   const std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, problems);
   return read_core_coverage(core_, file_.name(), *stacks, modules, threads, problems);
 }

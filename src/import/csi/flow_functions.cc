@@ -69,7 +69,9 @@ bool has_other_code(const ModuleSymbols& symbols, const std::vector<FlowRecord>&
     described.insert(csi::without_variant(flow.symbol));
   }
   return std::ranges::any_of(symbols.functions, [&](const std::string& symbol) {
-    return !described.contains(symbol) && !is_startup(symbol);
+    // Variants that did not run have no records here.
+    return !described.contains(symbol) && !described.contains(csi::without_variant(symbol)) &&
+           !is_startup(symbol);
   });
 }
 
