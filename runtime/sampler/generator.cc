@@ -1,10 +1,13 @@
 #include "generator.h"
 
 #include <errno.h>
-#include <fcntl.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "../descriptors/open_file.h"
 #include "abi.h"
 #include "formats/sampler/wire.h"
 #include "leader.h"
@@ -17,14 +20,34 @@ namespace {
 // The countdown when nothing is sampled.
 constexpr int32_t kNever = 0x7fffffff;
 
+// Without random numbers of the kernel, as in some sandboxes: what differs between programs
+// (AT_RANDOM), threads, and times.
+uint64_t seed_without_kernel() {
+  uint64_t of_program[2] = {};
+  if (const unsigned long bytes = ::getauxval(AT_RANDOM); bytes != 0)
+    ::memcpy(of_program, reinterpret_cast<const void*>(bytes),
+             sizeof(of_program));  // NOLINT: address
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  static uint64_t drawn = 0;
+  const uint64_t parts[] = {of_program[0],
+                            of_program[1],
+                            static_cast<uint64_t>(::getpid()),
+                            static_cast<uint64_t>(::syscall(SYS_gettid)),
+                            static_cast<uint64_t>(now.tv_sec),
+                            static_cast<uint64_t>(now.tv_nsec),
+                            __atomic_add_fetch(&drawn, 1, __ATOMIC_RELAXED)};
+  uint64_t seed = 0;
+  for (const uint64_t part : parts) seed = spread(seed ^ part);
+  return seed;
+}
+
+// Needs no file: /dev may be missing, and descriptors may be used up.
 uint64_t random_seed() {
   uint64_t seed = 0;
   const int kept = errno;
-  const int file = descriptors::open_file("/dev/urandom", O_RDONLY);
-  if (file >= 0) {
-    if (::read(file, &seed, sizeof(seed)) < 0) seed = static_cast<uint64_t>(::getpid());
-    ::close(file);
-  }
+  if (::getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != static_cast<ssize_t>(sizeof(seed)))
+    seed = seed_without_kernel();
   errno = kept;
   return seed;
 }
@@ -33,6 +56,8 @@ uint64_t random_seed() {
 // the same in each run.
 uint64_t lineage = 0;
 uint32_t children = 0;
+// Which child this thread forks, from 1: several threads may fork at once.
+thread_local uint32_t child_number __attribute__((tls_model("initial-exec"))) = 0;
 uint32_t threads = 0;
 
 Generator process_generator;
@@ -252,10 +277,10 @@ void forget_first_calls() {
   thread_first_calls.forget();
 }
 
-void count_fork() { __atomic_add_fetch(&children, 1, __ATOMIC_RELAXED); }
+void count_fork() { child_number = __atomic_add_fetch(&children, 1, __ATOMIC_RELAXED); }
 
 void restart_generators() {
-  lineage = begin_uniform(lineage + children) << 16;
+  lineage = begin_uniform(lineage + child_number) << 16;
   children = 0;
   threads = 0;
   process_generator.forget();

@@ -35,7 +35,7 @@ void forget_first_calls();
 // In the child of a fork: forgets which call of the function is sampled next.
 void redraw_call_counter(CallCounter& counter);
 
-// In the parent, before each fork: the child's seed depends on the number of forks.
+// In the thread that forks, before each fork: the child's seed depends on the number of forks.
 void count_fork();
 // Resets the countdowns of this thread and of the process. None was drawn before the settings were
 // known.

@@ -1,13 +1,21 @@
 #include "generator.h"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
+#include <set>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -185,6 +193,92 @@ TEST(Generator, AChildDrawsOtherCountdownsThanItsParent) {
     EXPECT_NE(second, parents);
     EXPECT_NE(first, second);
   }
+}
+
+// Two threads fork at once: both are counted before either child exists.
+TEST(Generator, ChildrenThatThreadsForkAtOnceDrawOtherCountdowns) {
+  ASSERT_EQ(settings(), nullptr) << "another test of this process has read them";
+  ::setenv("SAMPLER_SPARSITY", "50", 1);
+  ::setenv("SAMPLER_SEED", "99", 1);
+  read_settings();
+  std::array<uint64_t, 20> drawn[2];
+  std::thread([&] {
+    count_fork();
+    std::thread([&] {
+      count_fork();
+      drawn[1] = draw_in_child(telltale_sampler_next, restart_generators);
+    }).join();
+    drawn[0] = draw_in_child(telltale_sampler_next, restart_generators);
+  }).join();
+  EXPECT_NE(drawn[0], drawn[1]);
+}
+
+// The system call fails with EPERM from now on, as in a sandbox.
+bool refuse(uint32_t system_call) {
+  sock_filter program[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, system_call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog filter = {4, program};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+}
+
+// The first countdowns of many processes that start at the same moment, with random seeds;
+// `prepare` runs in each of them first.
+std::set<std::array<uint64_t, 20>> draw_in_processes(int count, void (*prepare)()) {
+  int ends[2];
+  if (::pipe(ends) != 0) return {};
+  std::vector<pid_t> processes;
+  for (int i = 0; i < count; ++i) {
+    processes.push_back(::fork());
+    if (processes.back() != 0) continue;
+    prepare();
+    const auto drawn = draw_by(telltale_sampler_next);
+    ::_exit(::write(ends[1], drawn.data(), sizeof(drawn)) == sizeof(drawn) ? 0 : 1);
+  }
+  ::close(ends[1]);
+  std::set<std::array<uint64_t, 20>> all;
+  std::array<uint64_t, 20> drawn{};
+  while (::read(ends[0], drawn.data(), sizeof(drawn)) == static_cast<ssize_t>(sizeof(drawn)))
+    all.insert(drawn);
+  ::close(ends[0]);
+  for (const pid_t process : processes) {
+    int status = 0;
+    EXPECT_EQ(::waitpid(process, &status, 0), process);
+    EXPECT_EQ(status, 0);
+  }
+  return all;
+}
+
+TEST(Generator, ProcessesWithoutASeedDrawDifferentCountdowns) {
+  ASSERT_EQ(settings(), nullptr) << "another test of this process has read them";
+  ::setenv("SAMPLER_SPARSITY", "1000", 1);
+  ::unsetenv("SAMPLER_SEED");
+  read_settings();
+  constexpr int kProcesses = 100;
+  EXPECT_EQ(draw_in_processes(kProcesses, [] {}).size(), std::size_t{kProcesses});
+  const auto without_descriptors = draw_in_processes(kProcesses, [] {
+    const rlimit none = {0, 0};
+    if (::setrlimit(RLIMIT_NOFILE, &none) != 0) ::_exit(1);
+  });
+  EXPECT_EQ(without_descriptors.size(), std::size_t{kProcesses});
+}
+
+TEST(Generator, ProcessesDrawDifferentCountdownsWithoutRandomNumbersOfTheKernel) {
+  ASSERT_EQ(settings(), nullptr) << "another test of this process has read them";
+  ::setenv("SAMPLER_SPARSITY", "1000", 1);
+  ::unsetenv("SAMPLER_SEED");
+  read_settings();
+  constexpr int kProcesses = 100;
+  const auto drawn = draw_in_processes(kProcesses, [] {
+    if (!refuse(SYS_getrandom) || !refuse(SYS_openat)) ::_exit(1);
+    uint64_t number = 0;
+    if (::syscall(SYS_getrandom, &number, sizeof(number), 0) != -1) ::_exit(2);
+  });
+  EXPECT_EQ(drawn.size(), std::size_t{kProcesses});
 }
 
 // With no environment set, every countdown that comes back says "not now".

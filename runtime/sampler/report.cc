@@ -35,6 +35,18 @@ int reported_frames = -1;  // -1 before the first
 const char* spooled_sparsity = nullptr;
 const uint64_t* spooled_seed = nullptr;
 
+// Longer than any report. What follows has locks of its own: number_among_running().
+constexpr off_t kLockedBytes = off_t{1} << (8 * sizeof(off_t) - 2);
+
+struct flock lock_of(short type, off_t start, off_t bytes) {
+  struct flock lock = {};
+  lock.l_type = type;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = start;
+  lock.l_len = bytes;
+  return lock;
+}
+
 // Locks the file: several processes may write to it.
 class Locked {
  public:
@@ -57,9 +69,7 @@ class Locked {
   static void set(short type) {
     constexpr int kMaxAttempts = 1000;
     constexpr long kMillisecond = 1'000'000;
-    struct flock lock = {};
-    lock.l_type = type;
-    lock.l_whence = SEEK_SET;
+    struct flock lock = lock_of(type, 0, kLockedBytes);
     for (int i = 0; i < kMaxAttempts; ++i) {
       if (::fcntl(report.descriptor(), F_SETLK, &lock) == 0) return;
       if (errno != EACCES && errno != EAGAIN && errno != EINTR) return;
@@ -306,6 +316,17 @@ uint64_t report_bytes() {
   struct stat facts = {};
   if (!report.is_file() || ::fstat(report.descriptor(), &facts) != 0) return 0;
   return static_cast<uint64_t>(facts.st_size);
+}
+
+uint32_t number_among_running() {
+  constexpr uint32_t kMostPrograms = 4096;
+  if (!report_is_file()) return 0;
+  for (uint32_t number = 0; number < kMostPrograms; ++number) {
+    struct flock lock = lock_of(F_WRLCK, kLockedBytes + static_cast<off_t>(number), 1);
+    if (::fcntl(report.descriptor(), F_SETLK, &lock) == 0) return number;
+    if (errno != EACCES && errno != EAGAIN) return 0;
+  }
+  return 0;
 }
 
 bool report_is_file() { return report.is_open() && report.is_file(); }

@@ -17,6 +17,10 @@ bool has_report();
 bool report_is_file();
 // The bytes that this regular file holds so far; 0 for anything else.
 uint64_t report_bytes();
+// A number from 0 that no other running program has that called this for the same regular file.
+// This one has it until it ends or executes another program. 0 if the file cannot be locked, or if
+// too many programs run.
+uint32_t number_among_running();
 // The destination for messages: the file's path, or "descriptor 3".
 const char* report_place();
 // The errno of a write of a `samples` subreport that failed; 0 if none did.

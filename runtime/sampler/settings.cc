@@ -73,12 +73,12 @@ void log_destination(int error) {
   }
 }
 
-// Programs that a script starts one after the other have the same seed, but are to be sampled at
-// different places. What the report holds of those before tells them apart, in the same way each
-// time the script runs.
-uint64_t seed_after(uint64_t seed, uint64_t bytes) {
+// Programs of a script have the same seed, but are to be sampled at different places. What the
+// report holds of those before tells them apart, in the same way each time the script runs, and for
+// those that run at the same time, their number.
+uint64_t seed_after(uint64_t seed, uint64_t bytes, uint32_t number) {
   constexpr uint64_t kOdd = 0x9e3779b97f4a7c15;
-  return seed ^ bytes * kOdd;
+  return seed ^ (bytes + (uint64_t{number} << 48)) * kOdd;
 }
 
 void read_rates_variable(const char* text) {
@@ -108,8 +108,7 @@ void read_environment() {
     char* end = nullptr;
     the_settings.seed = ::strtoull(text, &end, 0);
     the_settings.has_seed = end != text && *end == 0;
-    if (!the_settings.has_seed)
-      warn("SAMPLER_SEED is not an integer; the seed comes from /dev/urandom", text);
+    if (!the_settings.has_seed) warn("SAMPLER_SEED is not an integer; the seed is random", text);
   }
   if (const char* const path = trusted_variable("SAMPLER_EVENT_COUNTDOWNS"); path != nullptr)
     the_settings.countdowns = map_countdowns(path);
@@ -120,7 +119,11 @@ void read_environment() {
   if (descriptor != nullptr || file != nullptr) {
     const bool appends = append != nullptr && *append != 0;
     log_destination(open_report(descriptor, file, appends));
-    if (appends) the_settings.seed = seed_after(the_settings.seed, report_bytes());
+    if (appends && the_settings.has_seed) {
+      // Before the size: a program that ends in between has its counts in it.
+      const uint32_t number = number_among_running();
+      the_settings.seed = seed_after(the_settings.seed, report_bytes(), number);
+    }
   } else {
     log_destination(open_spool(rates != nullptr));
   }

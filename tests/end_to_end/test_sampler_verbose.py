@@ -39,7 +39,7 @@ class Verbose(SamplerCase):
                                                        OFF + "SAMPLER_SPARSITY is not a number of 1 or more", units]),
                 ({"SAMPLER_SPARSITY": "1"}, ["report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set, and TELLTALE_COLLECT names no folder for it", "sampling: one in 1"]),
                 ({**file, "SAMPLER_SPARSITY": "1", "SAMPLER_SEED": "0x12"}, [place, "sampling: one in 1", units]),
-                ({**file, "SAMPLER_SPARSITY": "1", "SAMPLER_SEED": "7th"}, ["SAMPLER_SEED is not an integer; the seed comes from /dev/urandom: 7th", place,
+                ({**file, "SAMPLER_SPARSITY": "1", "SAMPLER_SEED": "7th"}, ["SAMPLER_SEED is not an integer; the seed is random: 7th", place,
                                                                             "sampling: one in 1", units]),
                 ({"SAMPLER_FILE": "/dev/full", "SAMPLER_SPARSITY": "1"}, ["report: /dev/full", "sampling: one in 1", units,
                                                                           f"report: incomplete; a write failed with error number {errno.ENOSPC}"]),

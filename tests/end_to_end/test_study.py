@@ -203,6 +203,25 @@ class RunStudyTest(StudyCase):
         shown = [part.split("</report>")[0] for part in reports[0].split("<report")[1:]]
         self.assertEqual(len(set(shown)), 3, reports[0])
 
+    def test_those_that_run_at_the_same_time_are_sampled_at_different_places(self):
+        program = build(self.folder / "waits", RELEASES[-1], "-fsampler-scheme=branches", "-O1", SOURCE_DIR / "tests/programs/sampler/often_after_input.c")
+        reports = []
+        for _ in range(2):
+            report = self.folder / "together.report"
+            environment = {"SAMPLER_FILE": str(report), "SAMPLER_APPEND": "1", "SAMPLER_SPARSITY": "50", "SAMPLER_SEED": "7"}
+            running = []
+            for _ in range(8):
+                running.append(subprocess.Popen([program], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+                self.assertEqual(running[-1].stdout.read(1), b"s")  # it has started, and has its seed
+            for process in running:
+                process.communicate(b"x", timeout=60)
+                self.assertEqual(process.returncode, 0)
+            parts = [part.split("</report>")[0] for part in report.read_text().split("<report")[1:]]
+            self.assertEqual((len(parts), len(set(parts))), (8, 8))
+            reports.append(parts)
+            report.unlink()
+        self.assertEqual(reports[0], reports[1])
+
     def test_a_report_of_an_interrupted_run_is_not_taken_for_a_later_one(self):
         study = self.study("s")
         self.record(study, "--times", 2)

@@ -168,12 +168,13 @@ constexpr size_t kCountdowns = 1021;  // native 32-bit integers in a file of cou
 constexpr uint64_t kUniformModulus = uint64_t{1} << 48;
 // Spreads seeds that differ in one bit: the finaliser of splitmix64 (Steele, Lea, Flood: Fast
 // splittable pseudorandom number generators, 2014; its constants by Vigna).
-inline uint64_t begin_uniform(uint64_t seed) {
+inline uint64_t spread(uint64_t seed) {
   uint64_t mixed = seed + 0x9E3779B97F4A7C15;
   mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9;
   mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB;
-  return (mixed ^ mixed >> 31) % kUniformModulus;
+  return mixed ^ mixed >> 31;
 }
+inline uint64_t begin_uniform(uint64_t seed) { return spread(seed) % kUniformModulus; }
 // From 0 to kUniformModulus - 1.
 inline uint64_t next_uniform(uint64_t& state) {
   return state = (state * 0x5DEECE66D + 0xB) % kUniformModulus;
