@@ -241,9 +241,9 @@ void watch_signals() {
   for (const int signal : kFaults) ::sigdelset(&action.sa_mask, signal);
   for (const int signal : kSignals) {
     signals::set_action(signal, nullptr, &before[signal]);
-    // Ignored signals stay ignored.
-    if ((before[signal].sa_flags & SA_SIGINFO) == 0 && before[signal].sa_handler == SIG_IGN)
-      continue;
+    if (telltale_keep_ignored_v1(signal, &action, &before[signal]) != 0) continue;
+    // Other ignored signals stay ignored.
+    if (signals::is_ignored(before[signal])) continue;
     signals::set_action(signal, &action, nullptr);
     telltale_keep_handler_v1(signal, &action, &before[signal]);
   }

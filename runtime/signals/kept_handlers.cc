@@ -38,6 +38,9 @@ bool is_kept[kSignalLimit];
 // run_once() is installed instead.
 struct sigaction once[kSignalLimit];
 
+// What the program has set, where pass_faults() is installed.
+struct sigaction ignored[kSignalLimit];
+
 bool has_kept(int signal) {
   return signal > 0 && signal < kSignalLimit && __atomic_load_n(&is_kept[signal], __ATOMIC_ACQUIRE);
 }
@@ -52,11 +55,27 @@ void run_once(int signal, siginfo_t* info, void* context) {
   }
 }
 
+// For a signal that the program ignores. The kernel kills a program that ignores a signal which an
+// instruction raises; our handler runs then. Signals that were sent are ignored.
+void pass_faults(int signal, siginfo_t* info, void* context) {
+  const bool is_sent = info->si_code <= 0 || (signal == SIGBUS && info->si_code == BUS_MCEERR_AO);
+  if (!is_sent) kept[signal].sa_sigaction(signal, info, context);
+}
+
+struct sigaction passing_faults(int signal, const struct sigaction& ignoring) {
+  ignored[signal] = ignoring;
+  struct sigaction action = kept[signal];
+  action.sa_sigaction = pass_faults;
+  action.sa_flags |= SA_RESTART;
+  return action;
+}
+
 // What the program has set, if `installed` is what the kernel has. Some programs handle a signal
 // only if it has the default action (CPython: SIGINT).
 struct sigaction as_set(int signal, const struct sigaction& installed,
                         const struct sigaction& of_once) {
   if (installed.sa_sigaction == run_once) return of_once;
+  if (installed.sa_sigaction == pass_faults) return ignored[signal];
   const struct sigaction by_default = {};
   return installed.sa_sigaction == kept[signal].sa_sigaction ? by_default : installed;
 }
@@ -67,8 +86,12 @@ int set_and_keep(int signal, const struct sigaction* action, struct sigaction* o
   struct sigaction wrapped = {};
   if (action != nullptr && is_default(*action)) {
     action = &kept[signal];
-  } else if (action != nullptr && (action->sa_flags & SA_RESETHAND) != 0 &&
-             action->sa_handler != SIG_IGN) {
+  } else if (action != nullptr && is_ignored(*action)) {
+    if (is_raised_by_instructions(signal)) {
+      wrapped = passing_faults(signal, *action);
+      action = &wrapped;
+    }
+  } else if (action != nullptr && (action->sa_flags & SA_RESETHAND) != 0) {
     once[signal] = wrapped = *action;
     wrapped.sa_sigaction = run_once;
     wrapped.sa_flags = (wrapped.sa_flags & ~static_cast<int>(SA_RESETHAND)) | SA_SIGINFO;
@@ -96,6 +119,22 @@ extern "C" __attribute__((weak, visibility("default"))) void telltale_keep_handl
   __atomic_store_n(&is_kept[signal], true, __ATOMIC_RELEASE);
 }
 
+extern "C" __attribute__((weak, visibility("default"))) int telltale_keep_ignored_v1(
+    int signal, const struct sigaction* handler, struct sigaction* before) {
+  using namespace telltale::signals;
+  if (__sigaction == nullptr || !is_raised_by_instructions(signal)) return 0;
+  const bool is_first = before->sa_sigaction != pass_faults;
+  if (is_first && !is_ignored(*before)) return 0;
+  const struct sigaction by_default = {};
+  const struct sigaction ignoring = is_first ? *before : ignored[signal];
+  *before = is_first ? by_default : kept[signal];
+  kept[signal] = *handler;
+  __atomic_store_n(&is_kept[signal], true, __ATOMIC_RELEASE);
+  const struct sigaction action = passing_faults(signal, ignoring);
+  next_sigaction(signal, &action, nullptr);
+  return 1;
+}
+
 // Weak: a sanitizer that is linked into the executable interposes them as well, and comes first.
 #define TELLTALE_INTERPOSED extern "C" __attribute__((weak, visibility("default")))
 
@@ -109,6 +148,12 @@ TELLTALE_INTERPOSED sighandler_t signal(int signal, sighandler_t handler) noexce
   if (!telltale::signals::has_kept(signal)) return telltale::signals::next_signal(signal, handler);
   const struct sigaction of_once = telltale::signals::once[signal];
   struct sigaction installed = {};
+  if (handler == SIG_IGN) {
+    struct sigaction ignoring = {};
+    ignoring.sa_handler = SIG_IGN;
+    if (telltale::signals::set_and_keep(signal, &ignoring, &installed) != 0) return SIG_ERR;
+    return installed.sa_handler;
+  }
   if (handler == SIG_DFL) {
     if (telltale::signals::next_sigaction(signal, &kept[signal], &installed) != 0) return SIG_ERR;
   } else {
@@ -152,6 +197,12 @@ bool is_first() { return &::sigaction == &telltale_own_sigaction; }
 extern "C" __attribute__((weak)) void telltale_keep_handler_v1(int /*signal*/,
                                                                const struct sigaction* /*handler*/,
                                                                const struct sigaction* /*before*/) {
+}
+
+extern "C" __attribute__((weak)) int telltale_keep_ignored_v1(int /*signal*/,
+                                                              const struct sigaction* /*handler*/,
+                                                              struct sigaction* /*before*/) {
+  return 0;
 }
 
 #endif

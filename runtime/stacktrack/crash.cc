@@ -127,13 +127,17 @@ void handle(int number, siginfo_t* info, void*) {
 void install(int which) {
   if (installed[which]) return;
   signals::set_action(kSignals[which], nullptr, &before[which]);
-  // An ignored signal stays ignored, also in programs that this one execs.
-  if ((before[which].sa_flags & SA_SIGINFO) == 0 && before[which].sa_handler == SIG_IGN) return;
-  installed[which] = true;
   struct sigaction action = {};
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   ::sigemptyset(&action.sa_mask);
+  if (telltale_keep_ignored_v1(kSignals[which], &action, &before[which]) != 0) {
+    installed[which] = true;
+    return;
+  }
+  // Another ignored signal stays ignored, also in programs that this one execs.
+  if (signals::is_ignored(before[which])) return;
+  installed[which] = true;
   signals::set_action(kSignals[which], &action, nullptr);
   telltale_keep_handler_v1(kSignals[which], &action, &before[which]);
 }

@@ -113,10 +113,6 @@ void on_snapshot_signal(int signal, siginfo_t* info, void* context) {
   }
 }
 
-bool is_ignored(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) == 0 && action.sa_handler == SIG_IGN;
-}
-
 void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   struct sigaction action{};
   action.sa_sigaction = handler;
@@ -124,8 +120,15 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
   sigemptyset(&action.sa_mask);
   struct sigaction old{};
   if (signals::set_action(signal, nullptr, &old) != 0 || old.sa_sigaction == handler) return;
-  // Ignored signals stay ignored, also in programs that this one execs.
-  if (handler == on_fatal && is_ignored(old)) return;
+  static bool keeps_ignored[signals::kSignalLimit];
+  if (handler == on_fatal) {
+    if (keeps_ignored[signal]) return;
+    keeps_ignored[signal] = telltale_keep_ignored_v1(signal, &action, &old) != 0;
+    if (keeps_ignored[signal]) before[signal] = old;
+    if (keeps_ignored[signal]) return;
+  }
+  // Other ignored signals stay ignored, also in programs that this one execs.
+  if (handler == on_fatal && signals::is_ignored(old)) return;
   if (handler == on_snapshot_signal && old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) {
     action.sa_mask = old.sa_mask;
     action.sa_flags = SA_SIGINFO | (old.sa_flags & (SA_NODEFER | SA_ONSTACK | SA_RESTART));

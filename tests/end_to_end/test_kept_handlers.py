@@ -12,7 +12,8 @@ from test_paths import paths, traced_frames
 SOURCE = PROGRAMS / "own_handler.c"
 SAMPLED = ("-fno-sample", "-fsampler-scheme=branches")
 TRACED = ("--trace=pt.schema", "-silent")
-DIE = ("default", "sigaction", "nodefer", "signal", "restores", "defaults", "sysv", "once", "once-nodefer", "asks", "asks-abort", "thread")
+DIE = ("default", "sigaction", "nodefer", "signal", "restores", "defaults", "sysv", "once", "once-nodefer", "ignores",
+       "ignores-sigaction", "asks", "asks-abort", "thread")
 
 
 class KeptHandlers(SamplerCase):
@@ -41,6 +42,22 @@ class KeptHandlers(SamplerCase):
                     names, has_paths = self.compare(program, way)
                     self.assertEqual("main-backtrace" in names, "-fno-sample" in words)
                     self.assertEqual(has_paths, TRACED[0] in words)
+
+    def test_a_program_that_was_started_with_an_ignored_signal(self):
+        for words in (SAMPLED, TRACED, (*SAMPLED, *TRACED)):
+            program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *words, SOURCE)
+            for way in ("none", "ignores", "asks", "signal"):
+                with self.subTest(words=words, way=way):
+                    self.paths.unlink(missing_ok=True)
+                    self.report.unlink(missing_ok=True)
+                    command = ("sh", "-c", """trap '' SEGV; exec "$@" """, "sh")
+                    expected = run(*command, self.plain, way, cwd=self.folder)
+                    done = run(*command, program, way, cwd=self.folder, env={"SAMPLER_FILE": str(self.report), "TELLTALE_PATHS": str(self.paths)})
+                    self.assertEqual((done.returncode, done.stdout, done.stderr), (expected.returncode, expected.stdout, expected.stderr))
+                    self.assertEqual(done.returncode, -signal.SIGSEGV)
+                    if "-fno-sample" in words:
+                        self.assertIn("main-backtrace", [name for name, _ in self.subreports()])
+                    self.assertEqual(self.paths.exists(), TRACED[0] in words)
 
     def test_handlers_that_go_on(self):
         program = build(self.path("program"), RELEASES[-1], "-O1", "-w", "-pthread", *SAMPLED, *TRACED, SOURCE)

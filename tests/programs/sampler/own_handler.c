@@ -103,6 +103,20 @@ static void ask(int number) {
   fflush(stdout);
 }
 
+// Signals that are sent are ignored; a fault ends the program all the same.
+static void ignore(int by_sigaction) {
+  struct sigaction action = {.sa_handler = SIG_IGN};
+  if (by_sigaction) {
+    sigaction(SIGSEGV, &action, NULL);
+  } else {
+    signal(SIGSEGV, SIG_IGN);
+  }
+  raise(SIGSEGV);
+  if (kill(getpid(), SIGSEGV) != 0) say("no signal\n");
+  sigaction(SIGSEGV, NULL, &action);
+  say(action.sa_handler == SIG_IGN ? "ignored\n" : "not ignored\n");
+}
+
 __attribute__((noinline)) int fault(int times) {
   for (int i = 0; i < times; ++i) page[i + 6] = 'x';
   return page[times];
@@ -132,6 +146,8 @@ static void set(const char* way) {
   if (strcmp(way, "once-nodefer") == 0) set_informed(SIGSEGV, SA_RESETHAND | SA_NODEFER);
   if (strcmp(way, "repairs") == 0) signal(SIGSEGV, repairs);
   if (strcmp(way, "leaves") == 0) signal(SIGSEGV, leaves);
+  if (strcmp(way, "ignores") == 0) ignore(0);
+  if (strcmp(way, "ignores-sigaction") == 0) ignore(1);
   if (strcmp(way, "asks") == 0) ask(SIGSEGV);
   if (strcmp(way, "asks-abort") == 0) ask(SIGABRT);
 }
