@@ -28,11 +28,10 @@ struct SharedChunk {
 constexpr uint64_t kSmallestChunk = 4096;
 constexpr uint64_t kLargestChunk = 1U << 20;
 constexpr uint64_t kSharedChunk = 1U << 16;
-constexpr uint64_t kClassicChunk =
-    12288;  // the smallest multiple of a page and of a classic record
+constexpr uint64_t kClassicChunk = stacktrack::classic::kSmallestFile;
 // A growing file's first chunk.
 constexpr uint64_t smallest_file(Layout layout) {
-  return layout == Layout::wide ? kSharedChunk / 4 : kClassicChunk;
+  return layout == Layout::wide ? stacktrack::wide::kSmallestFile : kClassicChunk;
 }
 constexpr uint64_t kSmallestRing = 1U << 16;
 

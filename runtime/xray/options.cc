@@ -2,23 +2,22 @@
 
 #include <signal.h>
 
+#include "formats/xray/recorder_limits.h"
+
 namespace telltale::recorder {
 namespace {
 
 constexpr uint64_t kDefaultFileBytes = uint64_t{4} << 30;
 constexpr uint64_t kDefaultRingBytes = uint64_t{64} << 20;
-constexpr uint64_t kMostBytes = uint64_t{1} << 40;
-constexpr uint64_t kLeastCell = 4096;
-constexpr uint64_t kMostCell = uint64_t{16} << 20;
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr const char* kDefaultAuto = "100000/200ns";
 
 // Reads digits at `text` and advances past them; 0 for none or too many.
 uint64_t read_number(const char*& text) {
   uint64_t number = 0;
-  int digits = 0;
+  size_t digits = 0;
   for (; *text >= '0' && *text <= '9'; ++text) {
-    if (++digits > 15) return 0;
+    if (++digits > xray::kMostSettingDigits) return 0;
     number = number * 10 + static_cast<uint64_t>(*text - '0');
   }
   return number;
@@ -32,7 +31,7 @@ bool read_size(const char* text, uint64_t& bytes) {
   if (unit == 'G' || unit == 'g') bytes <<= 30;
   const bool unit_known = unit == '\0' || unit == 'K' || unit == 'k' || unit == 'M' ||
                           unit == 'm' || unit == 'G' || unit == 'g';
-  return unit_known && (unit == '\0' || text[1] == '\0') && bytes <= kMostBytes;
+  return unit_known && (unit == '\0' || text[1] == '\0') && bytes <= xray::kMostSettingBytes;
 }
 
 bool read_time(const char* text, uint64_t& ns) {
@@ -47,7 +46,7 @@ bool read_time(const char* text, uint64_t& ns) {
   } else {
     return false;
   }
-  return ns <= 3600 * kSecond;
+  return ns <= xray::kMostSettingSeconds * kSecond;
 }
 
 bool read_signal(const char* text, int& signal) {
@@ -125,8 +124,8 @@ bool set_option(const char* key, const char* value, Options& options) {
   if (same_text(key, "mode")) return read_mode(value, options.mode);
   if (same_text(key, "size")) return read_size(value, options.size) && options.size != 0;
   if (same_text(key, "buffer")) {
-    return read_size(value, options.cell_bytes) && options.cell_bytes >= kLeastCell &&
-           options.cell_bytes <= kMostCell && options.cell_bytes % 8 == 0;
+    return read_size(value, options.cell_bytes) && options.cell_bytes >= xray::kLeastBuffer &&
+           options.cell_bytes <= xray::kMostBuffer && options.cell_bytes % 8 == 0;
   }
   if (same_text(key, "version")) {
     options.version = value[0] == '1' ? 1 : 5;
@@ -145,7 +144,7 @@ bool set_option(const char* key, const char* value, Options& options) {
     ++rest;
     const uint64_t every = read_number(rest);
     options.thread_every = static_cast<uint32_t>(every);
-    return *rest == '\0' && every >= 1 && every <= 1'000'000;
+    return *rest == '\0' && every >= 1 && every <= xray::kMostThreadInterval;
   }
   if (same_text(key, "signal")) return read_signal(value, options.signal);
   if (same_text(key, "fork")) {
@@ -172,7 +171,9 @@ template <typename Allows>
 bool set_options(const char* text, Options& options, Text<256>& complaint, Allows allows) {
   while (*text != '\0') {
     Text<64> key;
-    static Text<4096> value{Text<4096>::Zeros{}};  // too large for a small thread's stack
+    // Too large for a small thread's stack.
+    using Value = Text<xray::kMostListBytes + 1>;
+    static Value value{Value::Zeros{}};
     value.clear();
     const char* const begin = text;
     while (*text != '\0' && *text != ',' && *text != '=') key.add(*text++);
@@ -195,7 +196,8 @@ uint64_t default_cell(const Options& options) {
   constexpr uint64_t kUsual = uint64_t{64} << 10;
   constexpr uint64_t kCells = 64;
   uint64_t bytes = kUsual;
-  while (options.mode != Mode::continuous && bytes > kLeastCell && options.size / bytes < kCells)
+  while (options.mode != Mode::continuous && bytes > xray::kLeastBuffer &&
+         options.size / bytes < kCells)
     bytes /= 2;
   return bytes;
 }

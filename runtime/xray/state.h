@@ -13,6 +13,7 @@
 
 #include <cstddef>
 
+#include "formats/xray/recorder_limits.h"
 #include "formats/xray/wire.h"
 #include "plain.h"
 
@@ -22,7 +23,7 @@ constexpr size_t kControlBytes = 128;
 constexpr uint32_t kMostControls = 1U << 20;
 constexpr uint32_t kMostObjects = 4096;
 // The largest limit of depth.
-constexpr uint32_t kMostDepthLimit = 1U << 16;
+constexpr uint32_t kMostDepthLimit = xray::kMostDepth;
 // Positive as a signed number: the range that every reader accepts for a delta.
 constexpr uint64_t kMostDelta = 0x7FFF'FFFF;
 // After this many ticks without an event, the thread's processor clock tells whether it waited:
@@ -77,8 +78,8 @@ enum class ClockKind : uint8_t { automatic, tsc, monotonic, sparse };
 
 // TELLTALE_XRAY, parsed.
 struct Options {
-  char file[1024] = "%p.%i.%n.xray";
-  char functions[4096] = "";
+  char file[xray::kMostPathBytes + 1] = "%p.%i.%n.xray";
+  char functions[xray::kMostListBytes + 1] = "";
   Mode mode = Mode::continuous;
   ClockKind clock = ClockKind::automatic;
   uint8_t sparse_interval = 16;

@@ -17,6 +17,7 @@
 #include "cli/record/child_process.h"
 #include "cli/record/left_files.h"
 #include "cli/record/recorder_settings.h"
+#include "formats/stacktrack/wire.h"
 #include "program/recording_hooks.h"
 
 namespace telltale::cli {
@@ -188,12 +189,10 @@ bool asks_for_xray(const RecorderOptions& options) {
 
 // Errors: usage, for a size that no file of the StackTrack recorder can have.
 Result<void> check_stacktrack_size(const RecorderOptions& options) {
-  // smallest_file() of runtime/stacktrack/store.h, which programs do not share with telltale.
-  constexpr uint64_t kLeastWide = uint64_t{16} << 10;
-  constexpr uint64_t kLeastClassic = uint64_t{12} << 10;
   const bool classic =
       std::ranges::find(options.settings, "layout=classic") != options.settings.end();
-  const uint64_t least = classic ? kLeastClassic : kLeastWide;
+  const uint64_t least =
+      classic ? stacktrack::classic::kSmallestFile : stacktrack::wide::kSmallestFile;
   const std::string given = given_size(options);
   if (options.mode == "ring" || given.empty() || size_in_bytes(given) >= least) return {};
   return usage_error(

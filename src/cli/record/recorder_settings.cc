@@ -10,21 +10,15 @@
 #include <span>
 #include <string>
 
+#include "formats/xray/recorder_limits.h"
+
 namespace telltale::cli {
 namespace {
-
-constexpr uint64_t kMostBytes = uint64_t{1} << 40;
-constexpr uint64_t kLeastBuffer = 4096;
-constexpr uint64_t kMostBuffer = uint64_t{16} << 20;
-constexpr size_t kMostDigits = 15;  // what the recorders read
-constexpr size_t kLongestPath = 1023;
-constexpr size_t kLongestList = 4095;
-constexpr uint64_t kMostDepth = 65536;
 
 // The number that begins `text`; advances past it. Nothing: no digits, or too many.
 std::optional<uint64_t> take_number(std::string_view& text) {
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  if (digits == 0 || digits > kMostDigits) return std::nullopt;
+  if (digits == 0 || digits > xray::kMostSettingDigits) return std::nullopt;
   const std::string_view shown = text.substr(0, digits);
   uint64_t number = 0;
   std::from_chars(shown.data(), shown.data() + shown.size(), number);
@@ -48,7 +42,7 @@ std::optional<uint64_t> read_size(std::string_view text) {
     if (unit == std::string_view::npos) return std::nullopt;
     shift = 10 * static_cast<unsigned>(unit + 1);
   }
-  if (*number > kMostBytes >> shift) return std::nullopt;
+  if (*number > xray::kMostSettingBytes >> shift) return std::nullopt;
   return *number << shift;
 }
 
@@ -59,13 +53,13 @@ bool is_size_or_none(std::string_view text) { return read_size(text).has_value()
 
 bool is_buffer(std::string_view text) {
   const uint64_t bytes = read_size(text).value_or(0);
-  return bytes >= kLeastBuffer && bytes <= kMostBuffer && bytes % 8 == 0;
+  return bytes >= xray::kLeastBuffer && bytes <= xray::kMostBuffer && bytes % 8 == 0;
 }
 
 bool is_time(std::string_view text) {
   const std::optional<uint64_t> number = take_number(text);
   if (!number) return false;
-  constexpr uint64_t kHour = 3600;
+  constexpr uint64_t kHour = xray::kMostSettingSeconds;
   if (text.empty()) return *number == 0;
   if (text == "ns") return *number <= kHour * 1'000'000'000;
   if (text == "us") return *number <= kHour * 1'000'000;
@@ -82,7 +76,7 @@ bool is_clock(std::string_view text) {
 bool is_switch(std::string_view text) { return text == "on" || text == "off"; }
 
 bool is_thread_share(std::string_view text) {
-  return text.starts_with("1/") && is_number(text.substr(2), 1, 1'000'000);
+  return text.starts_with("1/") && is_number(text.substr(2), 1, xray::kMostThreadInterval);
 }
 
 bool is_signal(std::string_view text) {
@@ -100,9 +94,9 @@ bool is_auto(std::string_view text) {
   return has_time && take_number(time).value_or(0) != 0;
 }
 
-bool is_path(std::string_view text) { return !text.empty() && text.size() <= kLongestPath; }
-bool is_list(std::string_view text) { return !text.empty() && text.size() <= kLongestList; }
-bool is_depth(std::string_view text) { return is_number(text, 1, kMostDepth); }
+bool is_path(std::string_view text) { return !text.empty() && text.size() <= xray::kMostPathBytes; }
+bool is_list(std::string_view text) { return !text.empty() && text.size() <= xray::kMostListBytes; }
+bool is_depth(std::string_view text) { return is_number(text, 1, xray::kMostDepth); }
 
 struct Setting {
   std::string_view key;

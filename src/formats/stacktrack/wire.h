@@ -72,6 +72,8 @@ struct Head {
   uint32_t sequence;
 };
 constexpr size_t kEntryBytes = 24;
+// What the recorder writes at least: the smallest multiple of a page and of a record.
+constexpr uint64_t kSmallestFile = 12288;
 constexpr size_t kPayloadOffset = 8;
 constexpr size_t kPayloadBytes = 16;
 
@@ -133,6 +135,7 @@ struct Head {
 constexpr size_t kEntryBytes = 32;
 constexpr size_t kPayloadOffset = 16;
 constexpr size_t kPayloadBytes = 16;
+constexpr uint64_t kSmallestFile = uint64_t{16} << 10;  // what the recorder writes at least
 constexpr size_t kPageBytes = 4096;  // chunks begin at multiples of this, and are multiples of it
 
 struct Hit {
