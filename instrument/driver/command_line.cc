@@ -385,6 +385,15 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   if (result.has_plain_source && !parts.is_quiet)
     result.note = "nothing is instrumented without -fsampler-scheme=SCHEME or --trace=SCHEMA";
   if (!parts.links || parts.only_headers) return result;
+  // The linker would name dozens of undefined references. Without libc, the runtime may be
+  // anything.
+  if (const std::string target = target_of(out);
+      parts.options.any_scheme() && parts.has_libc && !target.starts_with(TELLTALE_HOST_PROCESSOR))
+    return {{},
+            "there is no runtime of -fsampler-scheme for " + target +
+                ": only programs for " TELLTALE_HOST_PROCESSOR " can be linked; -c compiles",
+            {},
+            {}};
   std::vector<std::string> words;
   // First: both runtimes interpose pthread_create, and this one serves the other. Build systems may
   // pass --trace to compilations only.

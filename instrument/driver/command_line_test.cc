@@ -2,6 +2,7 @@
 // is not instrumented; which command lines instrument nothing.
 #include "command_line.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -50,6 +51,19 @@ TEST(CommandLine, OtherMachinesGetNoCrashHandler) {
   EXPECT_TRUE(links_handler({"-m32", "-m64"}));
   EXPECT_FALSE(links_handler({"-m32"}));
   EXPECT_FALSE(links_handler({"--target=riscv64-linux-gnu"}));
+}
+
+TEST(CommandLine, ProgramsWithSchemesAreNotLinkedForOtherMachines) {
+  const auto error_of = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words = {"-fsampler-scheme=branches", "user.c"};
+    words.insert(words.end(), more.begin(), more.end());
+    return rewrite(words, {"clang-19", "/plugin.so", "/library", 19}).error.value_or("");
+  };
+  EXPECT_THAT(error_of({"-m32"}), testing::HasSubstr("no runtime of -fsampler-scheme for i386"));
+  EXPECT_THAT(error_of({"--target=riscv64-linux-gnu"}), testing::HasSubstr("riscv64-linux-gnu"));
+  for (const char* const word : {"-m64", "-c", "-S", "-r", "-E", "-nostdlib"})
+    EXPECT_EQ(error_of({"-m32", word}), "") << word;
+  EXPECT_EQ(error_of({}), "");
 }
 
 // libdw cannot read it in DWARF 4.

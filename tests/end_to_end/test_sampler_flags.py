@@ -47,6 +47,16 @@ class Flags(SamplerCase):
                         self.assertEqual((done.returncode, done.stderr), (0, ""))
                         self.assertIn(b"<sites unit=", self.path("step.o").read_bytes())
 
+    def test_programs_for_other_targets_have_no_runtime(self):
+        source = self.path("step.c")
+        source.write_text(program_text("sampler/cases/step.c"))
+        for release in RELEASES:
+            for target in ("-m32", "--target=aarch64-linux-gnu"):
+                with self.subTest(release=release, target=target):
+                    done = compile_with(release, target, "-fsampler-scheme=branches", source, "-o", self.path("step"))
+                    self.assertEqual((done.returncode, done.stdout), (1, ""))
+                    self.assertRegex(done.stderr, r"\A[^\n]*there is no runtime of -fsampler-scheme for [^\n]*\n\Z")
+
     def test_implications_of_many_constants_are_those_of_neighbours(self):
         source = self.path("a.c")
         source.write_text(program_text("sampler/cases/many_constants.c"))

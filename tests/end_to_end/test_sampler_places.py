@@ -34,6 +34,16 @@ class Places(SamplerCase):
                         self.assertGreater(entered, 100)
                         self.assertEqual(returned, entered - NOT_LOOKED_AT[name])
 
+    def test_entries_of_functions_with_an_empty_body_but_not_of_defaulted_ones(self):
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                with self.subTest(release=release, level=level):
+                    program = build(self.path("p"), release, level, "-fno-sample", "-fsampler-scheme=function-entries",
+                                    PROGRAMS / "defaulted.cc", cxx=True)
+                    self.assertEqual(self.run_reported(program).returncode, 0)
+                    entries = {columns[3]: columns[-1] for columns in (line.split("\t") for line in resolved(self.report, program))}
+                    self.assertEqual(entries, {"main": "1", "Empty::Empty": "1", "Empty::~Empty": "1", "Member::Member": "4", "Member::~Member": "4"})
+
     def test_generic_lambdas_are_looked_at_wherever_they_are_instantiated(self):
         source = self.path("lambdas.cc")
         source.write_text(program_text("sampler/cases/generic_lambdas.cc"))
