@@ -1,5 +1,5 @@
 """Real programs, from Debian's source packages, built by telltale-cc and telltale-c++: they pass their own test suites, with
-all schemes together, observed always and one time in a hundred. TELLTALE_LONG=1 adds larger programs and each scheme by
+all schemes together, observed always and one time in a hundred, and with first executions. TELLTALE_LONG=1 adds larger programs and each scheme by
 itself; TELLTALE_REAL="PROGRAM [SCHEME|all]" runs one of these."""
 import os
 import re
@@ -57,10 +57,15 @@ PROGRAMS = {
                  "Tests failed: 0", "cppcheck/testrunner"),
 }
 SHORT = ("bzip2", "tinyxml2")
+# With sources of these, and schemes that have first executions.
+ADAPTIVE = ("bzip2", "tinyxml2", *(("lua", "gzip") if LONG else ()))
+WITH_FIRST = ("branches", "returns", "scalar-pairs", "function-entries", "float-kinds", "coverage")
+SAMPLE = re.compile(r'<report id="samples">\n(.*?)</report>\n', re.S)
+FIRST = re.compile(r'<report id="first-samples" sparsity="\d+" first="\d+">\n(.*?)</report>\n', re.S)
 
 
 class RealPrograms(SamplerCase):
-    def passes(self, name, release, flags, sparsity=None):
+    def passes(self, name, release, flags, sparsity=None, part=SAMPLE):
         packages, commands, expected, program = PROGRAMS[name]
         try:
             sources = [debian_sources.unpacked(package) for package in packages]
@@ -86,17 +91,18 @@ class RealPrograms(SamplerCase):
             text = done.stdout.decode(errors="replace")
             self.assertEqual(done.returncode, 0, f"{name} {flags}: {command}\n{text[-3000:]}")
         self.assertRegex(text, expected)
-        return self.look_at(reports, folder / program)
+        return self.look_at(reports, folder / program, part)
 
-    def look_at(self, reports, program):
-        """The number of observations. Reports fit the sites of their program."""
+    def look_at(self, reports, program, part):
+        """The number of observations in these parts of reports. Reports fit the sites of their program."""
         sites = {key[:2]: len(rows) for key, rows in
                  tables(section(program, ".debug_site_info").replace(b"\0", b"").decode(), "sites")}
         observed = 0
         seen = 0
         # The programs that a configure script runs write reports, too.
         for file in sorted(reports.iterdir()):
-            mine = [(key, rows) for key, rows in tables(file.read_text(), "samples") if key[:2] in sites]
+            text = "".join(part.findall(file.read_text()))
+            mine = [(key, rows) for key, rows in tables(text, "samples") if key[:2] in sites]
             seen += 1 if mine else 0
             if seen > 20:
                 break
@@ -128,6 +134,18 @@ class RealPrograms(SamplerCase):
             self.skipTest("TELLTALE_REAL asks for another")
         for number, name in enumerate(SHORT):
             self.both(name, RELEASES[number % len(RELEASES)], "-O0", EVERY_SCHEME, WIDE)
+
+    def test_first_executions(self):
+        """Beside a sample, and apart from it."""
+        if ONLY:
+            self.skipTest("TELLTALE_REAL asks for another")
+        flags = " ".join(f"-fsampler-scheme={scheme}" for scheme in WITH_FIRST)
+        for number, name in enumerate(ADAPTIVE):
+            release = RELEASES[number % len(RELEASES)]
+            for blocks in ("", "-fsampler-adaptive-blocks") if LONG else ("",):
+                with self.subTest(program=name, release=release, blocks=blocks):
+                    observed = self.passes(name, release, f"-O1 {flags} -fsampler-adaptive {blocks}", 100, FIRST)
+                    self.assertGreater(observed, 500)
 
     @unittest.skipUnless(LONG or ONLY, "takes hours: TELLTALE_LONG=1")
     def test_each_scheme(self):
