@@ -10,7 +10,7 @@ evidence   the share of (run, reached site) pairs that a run's report shows: rea
 cause      the number of runs after which the known cause of a failure ranks first in `telltale isolate`: median and
            quartiles over 20 orders of the same runs.
 
-    sampler_evidence_bench [--part cost|evidence|cause]... [--program NAME]... [--plot FILE.svg] [--json FILE]"""
+    sampler_evidence_bench [--part cost|evidence|cause]... [--program NAME]... [--rate N]... [--plot FILE.svg] [--json FILE]"""
 import argparse
 import json
 import math
@@ -286,7 +286,21 @@ CAUSES = {
                                     "free_quantity < 0", "room_left < 0", "used > room"), None),
     "sheet": (["./program", "--work", "{}", "--quiet"], ("name == (struct name *)0", "name <= (struct name *)0", "find_name == 0", "find_name <= 0"),
               "explain_node"),
+    # One planted bug each (bench/programs/causes): a boundary, a null pointer, a wrong order, a counter that overflows, threads.
+    "boundary": (["./program", "{}"], ("length > longest is TRUE", "length > longest", "length >= longest", "i > longest", "i >= longest",
+                                       "i == longest"), None),
+    "missing": (["./program", "{}"], ("article != NULL is FALSE", "article == (struct article *)0", "article <= (struct article *)0",
+                                      "find_article == 0", "find_article <= 0"), None),
+    "wrong_order": (["./program", "{}"], ("in_a_hurry is TRUE", "chance_below(400) == 0 is TRUE", "chance_below == 0", "chance_below <= 0"), None),
+    "overflow": (["./program", "{}"], ("new value of wrong_records < old value of wrong_records", "new value of wrong_records <= old value of wrong_records",
+                                       "wrong_records < 0LL", "wrong_records <= 0LL"), "count_wrong"),
+    # An urgent job leaves no thread that waits; the C library declares `daylight`, which is 0.
+    "wakeup": (["./program", "{}"], ("is_urgent is TRUE", "chance_below(4 * kJobs) == 0 is TRUE", "chance_below == 0", "chance_below <= 0",
+                                     "waiting < is_urgent", "waiting <= is_urgent",
+                                     *(f"waiting {sign} {zero}" for sign in ("==", "<=") for zero in ("done", "daylight", "__daylight"))), None),
 }
+# Options of the compiler that a program needs.
+MORE_FLAGS = {"wakeup": ["-pthread"]}
 
 
 def ranks_first(study, program, predicates, function):
@@ -330,6 +344,8 @@ def cause(name, folder, options):
     place.mkdir()
     if name == "stock":
         files = [SOURCE_DIR / "examples/stock/stock.c"]
+    elif name != "sheet":
+        files = [SOURCE_DIR / f"bench/programs/causes/{name}.c"]
     else:
         files = [file for file in sorted((SOURCE_DIR / "examples/sheet").glob("*.c")) if file.name != "fuzz_target.c"]
     answers = {}
@@ -338,7 +354,7 @@ def cause(name, folder, options):
               (not options.kind or kind in options.kind) for sparsity in options.sparsity or SPARSITIES]
     for mode, flags, sparsity in modes:
         program = place / "program"
-        subprocess.run([BINARY_DIR / "bin/telltale-cc", "-g", "-O1", "-w", "-frelative-paths", *flags.split(), *files, "-o", program, "-lm"],
+        subprocess.run([BINARY_DIR / "bin/telltale-cc", "-g", "-O1", "-w", "-frelative-paths", *flags.split(), *MORE_FLAGS.get(name, ()), *files, "-o", program, "-lm"],
                        check=True, env={**os.environ, "TELLTALE_CLANG_RELEASE": RELEASE})
         study = place / "study"
         shutil.rmtree(study, ignore_errors=True)
@@ -376,7 +392,7 @@ def main():
     parser.add_argument("--part", action="append", choices=("cost", "instructions", "evidence", "cause"), help="default: all")
     parser.add_argument("--program", action="append", choices=(*PROGRAMS, *CAUSES), help="default: all")
     parser.add_argument("--kind", action="append", choices=[kind for kind in KINDS if kind not in ("plain", "always")], help="default: all")
-    parser.add_argument("--sparsity", action="append", type=int, help=f"default: {SPARSITIES}")
+    parser.add_argument("--sparsity", "--rate", action="append", type=int, help=f"one in how many is sampled; default: {SPARSITIES}")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved runs for times")
     parser.add_argument("--seeds", type=int, default=20, help="runs for evidence")
     parser.add_argument("--runs", type=int, default=2000, help="runs for causes")
