@@ -103,7 +103,7 @@ class SecureExecutionTest(unittest.TestCase):
         return copy
 
     def effects(self, program, variables):
-        """The observable effects of a run by another user: output, files, system calls that name or write one."""
+        """The observable effects of a run by another user: output, files, system calls that name or write one, and random numbers."""
         place = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
         place.chmod(0o777)
         (place / "victim").write_text("root's own\n")
@@ -111,11 +111,12 @@ class SecureExecutionTest(unittest.TestCase):
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("SAMPLER_", "TELLTALE_"))}
         given = [f"-E{name}={value.format(place=place)}" for name, value in variables.items()]
         log = self.folder / "strace.txt"
-        trace = ["strace", "-f", "-qq", "-u", CALLER, "-o", log, "-e", "trace=%file,%network,write,writev,pwrite64,pwritev"]
+        trace = ["strace", "-f", "-qq", "-u", CALLER, "-o", log, "-e", "trace=%file,%network,write,writev,pwrite64,pwritev,getrandom"]
         done = subprocess.run([*trace, *given, program], env=environment, cwd=place, capture_output=True, text=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
         calls = [re.sub(r"^\d+ +", "", line) for line in log.read_text().splitlines() if " execve(" not in line]
         calls = [re.sub(r"\b0x[0-9a-f]{5,}", "ADDRESS", line.replace(str(place), "PLACE")) for line in calls]
+        calls = [re.sub(r'^getrandom\("[^"]*"', "getrandom(BYTES", call) for call in calls]
         left = sorted(path.name for path in place.iterdir())
         if "secure 1" in done.stdout:
             self.assertEqual((place / "victim").read_text(), "root's own\n")
