@@ -158,12 +158,13 @@ class PathTracing {
     const bool traces = (mechanisms & kTracePaths) != 0;
     // With FC alone, functions have next to no other code, and positions would cost time. Code that
     // is inlined later, into others or here, would need more than starts of blocks. Where the
-    // Sampler copies functions, readers know more if the copies have the same blocks: returns are
-    // not copied.
+    // Sampler copies functions, readers know more if the copies have the same blocks. Returns are
+    // not copied: as the block where an activation stopped is known, blocks that return need no
+    // flags, and nothing would say which of them ran in calls that have returned.
     const bool places_blocks = !traces && (mechanisms & (kCoverBlocks | kCoverCalls)) != 0 &&
                                !unit_.optimises_later && !unit_.is_sampled;
     const bool traces_late = traces && !unit_.options.legacy_names && !unit_.optimises_later;
-    if ((traces_late || places_blocks) && is_optimised_) separate_returns(function);
+    if (traces_late && is_optimised_) separate_returns(function);
     collect_source_lines(function);
     FlowRecord flow = flow_of(function, is_local);
     insert_coverage(function, mechanisms, unit_.options);

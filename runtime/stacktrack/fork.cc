@@ -19,8 +19,8 @@ void detach_chunks() {
   if (thread == &Threads::none) return;
   for (const Stream& stream : static_cast<Node*>(thread)->streams) {
     if (stream.limit == 0) continue;
-    ::mmap(stream.chunk.base, stream.chunk.bytes, PROT_READ | PROT_WRITE,
-           MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    (void)::mmap(stream.chunk.base, stream.chunk.bytes, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
   }
 }
 

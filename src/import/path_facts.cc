@@ -173,6 +173,15 @@ std::map<Place, Ran> lines_of(const FunctionCoverage& function) {
   return lines;
 }
 
+// Whether a frame is of a function of which the program says what it is made of.
+bool has_known_function(std::span<const ThreadPaths> threads) {
+  return std::ranges::any_of(threads, [](const ThreadPaths& thread) {
+    return std::ranges::any_of(thread.frames, [](const FramePaths& frame) {
+      return !frame.decoded.empty() || !frame.blocks.empty();
+    });
+  });
+}
+
 bool was_called(const FunctionCoverage& function, const std::map<Place, Ran>& lines) {
   return function.ran == Ran::yes ||
          std::ranges::any_of(lines, [](const auto& line) { return line.second == Ran::yes; });
@@ -227,11 +236,17 @@ bool PathFacts::could_still_follow(const Deed& path) const {
 Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems) {
   const auto threads = stacks.thread_paths_and_blocks(problems);
   if (!threads) return std::unexpected(threads.error());
+  PathFacts facts;
+  facts.stack = core_stack(stacks, *threads);
   ProblemLog known;  // the same problems again
+  const Result<bool> keeps_flags = stacks.keeps_flags(known);
+  if (!keeps_flags) return std::unexpected(keeps_flags.error());
+  // Then coverage says what no run of the program does, and nothing of this one. In a study of a
+  // program that is large, this is so for most runs: they passed, and `main` has returned.
+  if (!*keeps_flags && !has_known_function(*threads)) return facts;
   const auto coverage = stacks.coverage(known);
   if (!coverage) return std::unexpected(coverage.error());
   const bool crashed = !stacks.why_stopped().empty();
-  PathFacts facts;
   for (const ThreadPaths& thread : *threads) {
     for (const FramePaths& frame : thread.frames) add_frame(frame, crashed, facts);
   }
@@ -245,7 +260,6 @@ Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems
                 not_yet ? Said::not_yet : said(ran));
     }
   }
-  facts.stack = core_stack(stacks, *threads);
   return facts;
 }
 

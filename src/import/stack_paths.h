@@ -115,6 +115,8 @@ class StackPaths {
       const CallFilter& /*filter*/, ProblemLog& problems) const {
     return thread_paths_and_blocks(problems);
   }
+  // Whether programs of the process keep flags of coverage. Errors: as above.
+  [[nodiscard]] virtual Result<bool> keeps_flags(ProblemLog& /*problems*/) const { return false; }
   // What of the functions with coverage ran in the process; empty if none has any. Errors: as
   // above.
   [[nodiscard]] virtual Result<std::vector<FunctionCoverage>> coverage(

@@ -5,6 +5,7 @@
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 #include <libelf.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <map>
@@ -29,7 +30,10 @@ namespace telltale {
 class CoreStacks::State {
  public:
   State(const CoreFile& core, const CoreStackOptions& options, SymbolizerOptions debug_files)
-      : core_(core), options_(options), search_(std::move(debug_files)) {
+      : core_(core),
+        options_(options),
+        debug_files_(debug_files.debug_files),
+        search_(std::move(debug_files)) {
     for (const CoreThread& thread : core.threads()) sources_.push_back({&thread, this});
   }
   State(const State&) = delete;
@@ -115,6 +119,25 @@ class CoreStacks::State {
       for (size_t i = before; i < found.size(); ++i) found[i].biases = biases_.at(path);
     }
     return found;
+  }
+
+  [[nodiscard]] std::vector<uint64_t> biases_of(const std::string& module) const {
+    const auto found = biases_.find(module);
+    return found == biases_.end() ? std::vector<uint64_t>() : found->second;
+  }
+
+  [[nodiscard]] std::string key_of_programs() const {
+    // Sorted: their addresses differ between processes.
+    std::set<std::string> files(debug_files_.begin(), debug_files_.end());
+    for (const auto& [path, module] : modules_) files.insert(path);
+    std::string key = std::to_string(core_.machine());
+    for (const std::string& path : files) {
+      struct stat status{};
+      if (::stat(path.c_str(), &status) != 0) status = {};
+      key += fmt::format("\n{} {} {} {} {}.{}", path, status.st_dev, status.st_ino, status.st_size,
+                         status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
+    }
+    return key;
   }
 
  private:
@@ -388,6 +411,7 @@ class CoreStacks::State {
 
   const CoreFile& core_;
   CoreStackOptions options_;
+  std::vector<std::string> debug_files_;  // that were given
   DebugFileSearch search_;
   Dwfl* dwfl_ = nullptr;
   bool attached_ = false;
@@ -431,6 +455,12 @@ std::vector<ThreadStack> CoreStacks::threads(const FindVariables& find,
                                              ProblemLog& problems) const {
   return state_->threads(find, read_debug_info, problems);
 }
+
+std::vector<uint64_t> CoreStacks::biases_of(const std::string& module) const {
+  return state_->biases_of(module);
+}
+
+std::string CoreStacks::key_of_programs() const { return state_->key_of_programs(); }
 
 std::vector<CoreStacks::Section> CoreStacks::sections(std::string_view name,
                                                       ProblemLog& problems) const {

@@ -111,6 +111,11 @@ class CoreStacks {
     std::vector<uint64_t> biases = {};
   };
   [[nodiscard]] std::vector<Section> sections(std::string_view name, ProblemLog& problems) const;
+  // Of a module, by its path: as in its sections.
+  [[nodiscard]] std::vector<uint64_t> biases_of(const std::string& module) const;
+  // The same for two core files only if their programs, in the files as they are now, are the same,
+  // and so are the given debug files.
+  [[nodiscard]] std::string key_of_programs() const;
 
  private:
   class State;

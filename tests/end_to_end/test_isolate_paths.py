@@ -1,4 +1,5 @@
 """`telltale isolate`, on runs that left core files of TELLTALE_PATHS."""
+import itertools
 import json
 import pathlib
 import re
@@ -52,6 +53,19 @@ class IsolatePaths(SamplerCase):
         self.assertTrue(any(wrong in text for text in paths), equal)
         self.assertIn(f"grade ran line {line('total -= 100')} in a call on the stack", [each["predicate"] for each in equal])
         self.assertEqual(row["function"], "grade")
+
+    def test_core_files_of_several_programs(self):
+        """What a program says of its functions is read once for many core files: each has that of its own program."""
+        program = self.runs("pt.schema", (7, 11, 12))
+        alone = self.isolate("--program", program)["rows"]
+        others = []
+        for number, (release, level) in enumerate(itertools.product(RELEASES, ("-O0", "-O1"))):
+            others.append(build(self.path(f"other{number}"), release, "--trace=pt.schema", "-silent", level, SOURCE.with_name("ends_early.c")))
+            for turns, (label, mode) in itertools.product((5, 6, 7), (("failed", 1), ("passed", 0))):
+                run(others[-1], str(mode), env={"TELLTALE_PATHS": str(self.path(label) / f"{turns}-{number}.core"), "TELLTALE_PATHS_AT_EXIT": "1"})
+        rows = self.isolate("--jobs", "1")["rows"]
+        keys = ("predicate", "true_in_failing", "true_in_successful", "observed_in_failing", "observed_in_successful", "same")
+        self.assertIn([alone[0][key] for key in keys], [[row[key] for key in keys] for row in rows])
 
     def test_a_line_that_predicts_failure(self):
         """Runs that passed have nothing but main on the stack; coverage tells what they ran."""

@@ -18,7 +18,6 @@
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
 #include "import/csi/block_lines.h"
-#include "import/csi/chosen_variants.h"
 #include "import/csi/coverage_flags.h"
 #include "import/csi/flow_evidence.h"
 #include "import/csi/program_blocks.h"
@@ -45,15 +44,15 @@ class CoverageReader {
 
   // Joins the records of a module with the flags in memory. `bias`: address less link-time address.
   // `was_unloaded`: it may have been, and loaded again: then unset flags tell nothing.
-  void add_module(const csi::PathRecords& records, std::optional<uint64_t> bias,
+  void add_module(const ProgramMetadata::Coverage& coverage, std::optional<uint64_t> bias,
                   bool was_unloaded) {
     std::unordered_map<uint64_t, std::vector<uint64_t>> arrays;
-    for (const csi::CoverageArray& array : records.arrays) {
+    for (const csi::CoverageArray& array : coverage.arrays) {
       auto& of_key = arrays[array.key];
       if (std::ranges::find(of_key, array.address) == of_key.end()) of_key.push_back(array.address);
     }
     std::unordered_set<uint64_t> seen;
-    for (const CoverageRecord& record : records.coverage) {
+    for (const CoverageRecord& record : coverage.records) {
       // Linking leaves copies of records.
       if (!seen.insert(record.key).second) continue;
       const auto found = arrays.find(record.key);
@@ -288,43 +287,21 @@ void for_each_frame(const std::vector<ThreadPaths>& threads, std::vector<Functio
   }
 }
 
-bool calls_dlclose(const csi::PathRecords& records) {
-  return std::ranges::any_of(records.flows, [](const csi::FlowRecord& flow) {
-    return std::ranges::find(flow.calls, "dlclose", &csi::FlowRecord::Call::callee) !=
-           flow.calls.end();
-  });
-}
-
-bool defines_main(const csi::PathRecords& records) {
-  return std::ranges::find(records.flows, "main", &csi::FlowRecord::symbol) != records.flows.end();
-}
-
 // Functions with flags; appends the flags.
 std::vector<FunctionCoverage> read_flags(const CoreFile& core, const std::string& core_name,
-                                         const CoreStacks& stacks,
+                                         const CoreStacks& stacks, const ProgramMetadata& metadata,
                                          std::vector<FlaggedRecord>& flags, ProblemLog& problems) {
   std::vector<FunctionCoverage> all;
   CoverageReader reader(core, core_name, problems);
-  const std::vector<CoreStacks::Section> sections = stacks.sections(csi::kRecordSection, problems);
-  std::vector<csi::PathRecords> all_records;
-  ChosenVariants variants(core, stacks);
-  for (const CoreStacks::Section& section : sections) {
-    // What is damaged is reported where paths are read.
-    ProblemLog known;
-    all_records.push_back(csi::PathRecords::read(std::as_bytes(std::span(section.bytes)),
-                                                 core.order(), section.file, section.offset,
-                                                 known));
-    variants.keep_chosen(section.module, all_records.back());
-  }
-  const bool unloads = std::ranges::any_of(all_records, calls_dlclose);
-  for (size_t i = 0; i < sections.size(); ++i) {
-    const CoreStacks::Section& section = sections[i];
-    const bool was_unloaded = unloads && !defines_main(all_records[i]);
-    if (section.biases.empty()) reader.add_module(all_records[i], std::nullopt, was_unloaded);
-    for (const uint64_t bias : section.biases)
-      reader.add_module(all_records[i], bias, was_unloaded);
+  const bool unloads =
+      std::ranges::any_of(metadata.coverage, &ProgramMetadata::Coverage::calls_dlclose);
+  for (const ProgramMetadata::Coverage& coverage : metadata.coverage) {
+    const bool was_unloaded = unloads && !coverage.defines_main;
+    const std::vector<uint64_t> biases = stacks.biases_of(coverage.module);
+    if (biases.empty()) reader.add_module(coverage, std::nullopt, was_unloaded);
+    for (const uint64_t bias : biases) reader.add_module(coverage, bias, was_unloaded);
     std::vector<FunctionCoverage> of_module =
-        reader.take(section.module, all_records[i].flows, flags);
+        reader.take(coverage.module, metadata.modules.at(coverage.module).flows, flags);
     std::ranges::move(of_module, std::back_inserter(all));
   }
   return all;
@@ -354,21 +331,24 @@ void finish(FunctionCoverage& function) {
 }  // namespace
 
 std::vector<FlaggedRecord> read_coverage_flags(const CoreFile& core, const std::string& core_name,
-                                               const CoreStacks& stacks, ProblemLog& problems) {
+                                               const CoreStacks& stacks,
+                                               const ProgramMetadata& metadata,
+                                               ProblemLog& problems) {
   std::vector<FlaggedRecord> flags;
-  read_flags(core, core_name, stacks, flags, problems);
+  read_flags(core, core_name, stacks, metadata, flags, problems);
   return flags;
 }
 
 std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std::string& core_name,
                                                  const CoreStacks& stacks,
-                                                 const std::map<std::string, ModulePaths>& modules,
+                                                 const ProgramMetadata& metadata,
                                                  const std::vector<ThreadPaths>& threads,
                                                  ProblemLog& problems) {
   std::vector<FlaggedRecord> flags;
-  std::vector<FunctionCoverage> all = read_flags(core, core_name, stacks, flags, problems);
+  std::vector<FunctionCoverage> all =
+      read_flags(core, core_name, stacks, metadata, flags, problems);
   for_each_frame(threads, all, add_frame);
-  const auto uncertain = add_program_blocks(core, stacks, modules, threads, flags, all);
+  const auto uncertain = add_program_blocks(core, metadata, threads, flags, all);
   for_each_frame(threads, all, add_stop);
   for (FunctionCoverage& function : all) {
     finish(function);

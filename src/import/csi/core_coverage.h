@@ -7,7 +7,7 @@
 #include "analysis/paths/function_coverage.h"
 #include "base/problem.h"
 #include "import/csi/flow_evidence.h"
-#include "import/csi/frame_decoder.h"
+#include "import/csi/program_metadata.h"
 #include "import/stack_paths.h"
 #include "program/core_file.h"
 #include "program/core_stacks.h"
@@ -16,14 +16,16 @@ namespace telltale {
 
 // The flags of coverage of all modules. Those that the core file does not have go to `problems`.
 std::vector<FlaggedRecord> read_coverage_flags(const CoreFile& core, const std::string& core_name,
-                                               const CoreStacks& stacks, ProblemLog& problems);
+                                               const CoreStacks& stacks,
+                                               const ProgramMetadata& metadata,
+                                               ProblemLog& problems);
 
 // What of the functions of all modules ran, by the flags of coverage in the memory of the process
 // and by what is on its stacks; functions in the order of their names. Flags that the core file
 // does not have go to `problems`.
 std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std::string& core_name,
                                                  const CoreStacks& stacks,
-                                                 const std::map<std::string, ModulePaths>& modules,
+                                                 const ProgramMetadata& metadata,
                                                  const std::vector<ThreadPaths>& threads,
                                                  ProblemLog& problems);
 

@@ -3,33 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <csignal>
 #include <cstring>
 #include <expected>
-#include <iterator>
-#include <map>
-#include <numeric>
-#include <optional>
-#include <ranges>
-#include <span>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 
 #include "base/sort_rows.h"
 #include "base/system_library.h"
 #include "formats/csi/path_metadata.h"
-#include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
-#include "import/csi/chosen_variants.h"
 #include "import/csi/core_coverage.h"
-#include "import/csi/data_record.h"
 #include "import/csi/frame_decoder.h"
-#include "import/csi/path_graphs.h"
-#include "import/csi/path_positions.h"
 #include "import/csi/program_blocks.h"
+#include "import/csi/program_metadata.h"
 #include "import/csi/slice_evidence.h"
 #include "import/format_descriptor.h"
 #include "import/open_process.h"
@@ -37,90 +24,10 @@
 #include "program/core_stacks.h"
 #include "program/demangle.h"
 #include "program/joined_memory.h"
-#include "program/machine_blocks.h"
 #include "program/minidump.h"
-#include "program/program_code.h"
 #include "program/program_names.h"
 
 namespace telltale {
-namespace {
-
-constexpr std::string_view kMachineBlocks = ".llvm_bb_addr_map";
-
-// Data flow is decoded only where it is needed: it is half as large as all other records.
-enum class DataFlow : uint8_t { skip, read };
-
-void read_data(const std::vector<csi::DataRecord>& records, std::endian order,
-               const std::string& file, ModulePaths& module, ProblemLog& problems) {
-  for (const csi::DataRecord& record : records) {
-    Cursor in(record.bytes, order, record.offset);
-    std::optional<FunctionData> data = read_data_record(in);
-    if (data) module.data.try_emplace(record.key, *std::move(data));
-    if (in.error())
-      problems.add({Problem::Kind::corruption, record.offset, file, "data record",
-                    in.error()->detail, record.bytes.size()});
-  }
-}
-
-// The metadata of the programs of a core file.
-std::map<std::string, ModulePaths> read_modules(const CoreFile& core, const CoreStacks& stacks,
-                                                PathGraphs& graphs, ProblemLog& problems,
-                                                DataFlow data_flow = DataFlow::skip) {
-  const std::endian order = core.order();
-  ChosenVariants variants(core, stacks);
-  struct Read {
-    std::vector<csi::PathFunctionRecord> functions;
-    std::vector<csi::PathPosition> positions;
-    std::vector<MachineBlock> machine_blocks;
-  };
-  std::map<std::string, Read> read;
-  std::map<std::string, ModulePaths> modules;
-  const auto bytes_of = [](const CoreStacks::Section& section) {
-    return std::as_bytes(std::span(section.bytes));
-  };
-  for (const CoreStacks::Section& section : stacks.sections(csi::kRecordSection, problems)) {
-    csi::PathRecords records =
-        csi::PathRecords::read(bytes_of(section), order, section.file, section.offset, problems);
-    variants.keep_chosen(section.module, records);
-    for (const csi::SkippedFunction& skipped : records.skipped)
-      modules[section.module].skipped.emplace(skipped.symbol, skipped.reason);
-    for (const csi::PathFunctionRecord& function : records.functions)
-      modules[section.module].ring_sizes.emplace(function.key, function.ring_size);
-    for (csi::CoverageRecord& record : records.coverage)
-      modules[section.module].coverage.emplace(record.symbol, std::move(record));
-    for (const csi::FlowRecord& flow : records.flows)
-      if (!flow.source.empty()) modules[section.module].sources.emplace(flow.symbol, flow.source);
-    std::ranges::move(records.flows, std::back_inserter(modules[section.module].flows));
-    std::ranges::move(records.units, std::back_inserter(modules[section.module].units));
-    if (data_flow == DataFlow::read)
-      read_data(records.data, order, section.file, modules[section.module], problems);
-    sort_rows(records.frames, {}, &csi::PathFrameRecord::address);
-    modules[section.module].frames = std::move(records.frames);
-    read[section.module] = {.functions = std::move(records.functions),
-                            .positions = std::move(records.positions),
-                            .machine_blocks = {}};
-  }
-  for (const CoreStacks::Section& section : stacks.sections(kMachineBlocks, problems)) {
-    const auto found = read.find(section.module);
-    if (found == read.end()) continue;
-    found->second.machine_blocks =
-        read_machine_blocks(bytes_of(section), order, section.file, section.offset, problems);
-  }
-  for (const CoreStacks::Section& section : stacks.sections(csi::kPathSection, problems)) {
-    modules[section.module].graphs = graphs.add(bytes_of(section), section.file, section.offset,
-                                                read[section.module].functions, problems);
-  }
-  for (auto& [module, parts] : read) {
-    const auto code_of = [path = module](uint64_t begin, uint64_t end) {
-      return read_program_code(path, begin, end);
-    };
-    modules[module].positions =
-        PathPositions(std::move(parts.positions), std::move(parts.machine_blocks), code_of);
-  }
-  return modules;
-}
-
-}  // namespace
 
 CoreRecording::CoreRecording(const FormatDescriptor& format, InputFile file, CoreFile core,
                              RecordCounts counts, OpenOptions options, ProblemLog problems)
@@ -221,7 +128,8 @@ RecordingInfo CoreRecording::info(size_t /*workers*/, const CallFilter& filter) 
   return info;
 }
 
-Result<CoreStacks> CoreRecording::open_stacks(PathGraphs& graphs, ProblemLog& problems) const {
+Result<CoreStacks> CoreRecording::open_stacks(std::vector<InputFile>& texts,
+                                              ProblemLog& problems) const {
   CoreStackOptions options;
   options.variables = path_variable_names();
   for (std::string& name : flag_variable_names()) options.variables.push_back(std::move(name));
@@ -230,10 +138,10 @@ Result<CoreStacks> CoreRecording::open_stacks(PathGraphs& graphs, ProblemLog& pr
   for (const std::string& text : options_.programs) {
     const Result<ProgramObject> object = parse_program_object(text);
     if (!object) return std::unexpected(object.error());
-    const Result<InputFile> input = InputFile::open(object->path, options_.limits);
+    Result<InputFile> input = InputFile::open(object->path, options_.limits);
     if (!input) return std::unexpected(input.error());
     if (csi::looks_like_path_metadata(input->bytes())) {
-      graphs.add(input->bytes(), input->name(), 0, {}, problems);
+      texts.push_back(*std::move(input));
     } else {
       options.programs.push_back(object->path);
     }
@@ -259,9 +167,10 @@ bool is_not_of_system(const std::string& module) { return !is_system_library(mod
 
 }  // namespace
 
-std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks, const PathGraphs& graphs,
-                                               const std::map<std::string, ModulePaths>& modules,
+std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks,
+                                               const ProgramMetadata& metadata,
                                                ProblemLog& problems) const {
+  const auto& modules = metadata.modules;
   std::vector<ThreadPaths> all;
   FrameFlags flags;
   const auto find = [&](const StackFrame& frame) { return find_record(frame, modules); };
@@ -272,67 +181,80 @@ std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks, const P
     name_frames(stack, modules);
     all.push_back({.pid = core_.pid(),
                    .tid = stack.tid,
-                   .frames = decode_stack(stack, graphs, modules, flags),
+                   .frames = decode_stack(stack, metadata.graphs, modules, flags),
                    .cut = stack.cut});
   }
   return all;
 }
 
-Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problems) const {
-  PathGraphs graphs;
-  const Result<CoreStacks> stacks = open_stacks(graphs, problems);
+Result<CoreRecording::Opened> CoreRecording::open_programs(ProblemLog& problems) const {
+  std::vector<InputFile> texts;
+  Result<CoreStacks> stacks = open_stacks(texts, problems);
   if (!stacks) return std::unexpected(stacks.error());
-  const auto modules = read_modules(core_, *stacks, graphs, problems);
-  return decode(*stacks, graphs, modules, problems);
+  auto metadata = shared_program_metadata(core_, *stacks, texts);
+  problems.merge(metadata->problems);
+  return Opened{.stacks = *std::move(stacks), .metadata = std::move(metadata)};
+}
+
+Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problems) const {
+  const Result<Opened> opened = open_programs(problems);
+  if (!opened) return std::unexpected(opened.error());
+  return decode(opened->stacks, *opened->metadata, problems);
 }
 
 Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
     ProblemLog& problems) const {
-  PathGraphs graphs;
-  const Result<CoreStacks> stacks = open_stacks(graphs, problems);
-  if (!stacks) return std::unexpected(stacks.error());
-  const auto modules = read_modules(core_, *stacks, graphs, problems);
-  std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, problems);
+  const Result<Opened> opened = open_programs(problems);
+  if (!opened) return std::unexpected(opened.error());
+  std::vector<ThreadPaths> threads = decode(opened->stacks, *opened->metadata, problems);
   // Problems with flags are dropped here: only `coverage` needs all flags, and reports them.
   ProblemLog of_flags;
-  const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
-  add_frame_blocks(core_, *stacks, modules, flags, threads);
+  const auto flags =
+      read_coverage_flags(core_, file_.name(), opened->stacks, *opened->metadata, of_flags);
+  add_frame_blocks(core_, *opened->metadata, flags, threads);
   return threads;
 }
 
 Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_slice(const CallFilter& filter,
                                                                        ProblemLog& problems) const {
-  PathGraphs graphs;
-  const Result<CoreStacks> stacks = open_stacks(graphs, problems);
+  std::vector<InputFile> texts;
+  const Result<CoreStacks> stacks = open_stacks(texts, problems);
   if (!stacks) return std::unexpected(stacks.error());
-  auto modules = read_modules(core_, *stacks, graphs, problems, DataFlow::read);
-  std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, problems);
+  ProgramMetadata metadata = read_program_metadata(core_, *stacks, texts, DataFlow::read);
+  problems.merge(metadata.problems);
+  std::vector<ThreadPaths> threads = decode(*stacks, metadata, problems);
   ProblemLog of_flags;  // as above
-  const auto flags = read_coverage_flags(core_, file_.name(), *stacks, of_flags);
-  add_frame_blocks(core_, *stacks, modules, flags, threads);
+  const auto flags = read_coverage_flags(core_, file_.name(), *stacks, metadata, of_flags);
+  add_frame_blocks(core_, metadata, flags, threads);
   for (size_t i = 0; i < threads.size(); ++i) {
     if (!filter.keeps_thread({threads[i].pid, threads[i].tid})) continue;
-    threads[i].slice = std::make_shared<const ProgramSlice>(
-        slice_of_thread(core_, *stacks, modules, flags, threads, i));
+    threads[i].slice =
+        std::make_shared<const ProgramSlice>(slice_of_thread(core_, metadata, flags, threads, i));
     break;
   }
   return threads;
 }
 
+Result<bool> CoreRecording::keeps_flags(ProblemLog& problems) const {
+  const Result<Opened> opened = open_programs(problems);
+  if (!opened) return std::unexpected(opened.error());
+  return std::ranges::any_of(opened->metadata->coverage,
+                             [](const auto& coverage) { return !coverage.records.empty(); });
+}
+
 Result<std::vector<FunctionCoverage>> CoreRecording::coverage(ProblemLog& problems) const {
-  PathGraphs graphs;
-  const Result<CoreStacks> stacks = open_stacks(graphs, problems);
-  if (!stacks) return std::unexpected(stacks.error());
-  const auto modules = read_modules(core_, *stacks, graphs, problems);
-  const std::vector<ThreadPaths> threads = decode(*stacks, graphs, modules, problems);
-  return read_core_coverage(core_, file_.name(), *stacks, modules, threads, problems);
+  const Result<Opened> opened = open_programs(problems);
+  if (!opened) return std::unexpected(opened.error());
+  const std::vector<ThreadPaths> threads = decode(opened->stacks, *opened->metadata, problems);
+  return read_core_coverage(core_, file_.name(), opened->stacks, *opened->metadata, threads,
+                            problems);
 }
 
 BuiltSources CoreRecording::built_sources(ProblemLog& problems) const {
   BuiltSources sources;
-  PathGraphs graphs;
+  std::vector<InputFile> texts;
   ProblemLog known;  // what is missing or damaged is reported where paths are read
-  const Result<CoreStacks> stacks = open_stacks(graphs, known);
+  const Result<CoreStacks> stacks = open_stacks(texts, known);
   if (!stacks) return sources;
   for (const CoreStacks::Section& section : stacks->sections(csi::kRecordSection, known))
     sources.add(section.module, section.file, problems);

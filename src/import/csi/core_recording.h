@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "bytes/input_file.h"
-#include "import/csi/path_graphs.h"
 #include "import/open_options.h"
 #include "import/recording.h"
 #include "import/stack_paths.h"
@@ -20,7 +19,7 @@
 namespace telltale {
 
 struct FormatDescriptor;
-struct ModulePaths;
+struct ProgramMetadata;
 
 // A core file, a minidump or the stacks of a running process, with the paths that functions kept in
 // their frames.
@@ -47,6 +46,7 @@ class CoreRecording final : public Recording, public StackPaths {
       ProblemLog& problems) const override;
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths_and_slice(
       const CallFilter& filter, ProblemLog& problems) const override;
+  [[nodiscard]] Result<bool> keeps_flags(ProblemLog& problems) const override;
   [[nodiscard]] Result<std::vector<FunctionCoverage>> coverage(ProblemLog& problems) const override;
   [[nodiscard]] BuiltSources built_sources(ProblemLog& problems) const override;
 
@@ -56,10 +56,15 @@ class CoreRecording final : public Recording, public StackPaths {
   CoreRecording(const FormatDescriptor& format, InputFile file, CoreFile core, RecordCounts counts,
                 OpenOptions options, ProblemLog problems);
 
-  // Opens the programs; the graphs of texts that were given as programs are added to `graphs`.
-  Result<CoreStacks> open_stacks(PathGraphs& graphs, ProblemLog& problems) const;
-  [[nodiscard]] std::vector<ThreadPaths> decode(const CoreStacks& stacks, const PathGraphs& graphs,
-                                                const std::map<std::string, ModulePaths>& modules,
+  // Opens the programs. Files that were given as programs and are texts go to `texts`.
+  Result<CoreStacks> open_stacks(std::vector<InputFile>& texts, ProblemLog& problems) const;
+  struct Opened {
+    CoreStacks stacks;
+    std::shared_ptr<const ProgramMetadata> metadata;
+  };
+  [[nodiscard]] Result<Opened> open_programs(ProblemLog& problems) const;
+  [[nodiscard]] std::vector<ThreadPaths> decode(const CoreStacks& stacks,
+                                                const ProgramMetadata& metadata,
                                                 ProblemLog& problems) const;
 
   // What core_ refers to, if that is not file_: memory of a process, and of a minidump whose ranges

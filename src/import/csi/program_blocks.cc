@@ -11,7 +11,6 @@
 #include "formats/csi/wire.h"
 #include "import/csi/block_lines.h"
 #include "import/csi/joined_copies.h"
-#include "import/csi/module_symbols.h"
 #include "import/csi/passed_lines.h"
 #include "program/demangle.h"
 
@@ -277,23 +276,11 @@ void add_lost_lines(const FlowFunction& function, const FlowRecord& record,
 
 }  // namespace
 
-FlowFunctions functions_of(const CoreFile& core, const CoreStacks& stacks,
-                           const std::map<std::string, ModulePaths>& modules) {
-  const auto symbols = read_module_symbols(stacks, modules, core.order());
-  FlowFunctions functions;
-  for (const auto& [module, paths] : modules) {
-    const auto known = symbols.find(module);
-    functions.add_module(module, paths.flows, paths.units,
-                         known == symbols.end() ? ModuleSymbols() : known->second);
-  }
-  return functions;
-}
-
-void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
-                      const std::map<std::string, ModulePaths>& modules,
+void add_frame_blocks(const CoreFile& core, const ProgramMetadata& metadata,
                       const std::vector<FlaggedRecord>& flags, std::vector<ThreadPaths>& threads) {
+  const auto& modules = metadata.modules;
+  const FlowFunctions& functions = metadata.functions;
   if (!has_flows(modules)) return;
-  const FlowFunctions functions = functions_of(core, stacks, modules);
   FlowEvidence evidence(functions, modules);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);
@@ -323,13 +310,14 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
   }
 }
 
-std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
-                                                 const std::map<std::string, ModulePaths>& modules,
+std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
+                                                 const ProgramMetadata& metadata,
                                                  const std::vector<ThreadPaths>& threads,
                                                  const std::vector<FlaggedRecord>& flags,
                                                  std::vector<FunctionCoverage>& functions) {
+  const auto& modules = metadata.modules;
+  const FlowFunctions& flow = metadata.functions;
   if (!has_flows(modules)) return {};
-  const FlowFunctions flow = functions_of(core, stacks, modules);
   FlowEvidence evidence(flow, modules);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);

@@ -1,30 +1,20 @@
 #pragma once
 
-#include <map>
 #include <set>
-#include <string>
 #include <vector>
 
 #include "analysis/paths/function_coverage.h"
 #include "import/csi/flow_evidence.h"
-#include "import/csi/flow_functions.h"
-#include "import/csi/frame_decoder.h"
 #include "import/csi/lines_of_copies.h"
+#include "import/csi/program_metadata.h"
 #include "import/stack_paths.h"
 #include "program/core_file.h"
-#include "program/core_stacks.h"
 
 namespace telltale {
 
-// The functions of all modules that say which blocks and calls they have. `modules` must live as
-// long as the result.
-FlowFunctions functions_of(const CoreFile& core, const CoreStacks& stacks,
-                           const std::map<std::string, ModulePaths>& modules);
-
 // Adds to the frames of `threads` which of their blocks ran: by stacks, paths and flags of the
 // whole process together.
-void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
-                      const std::map<std::string, ModulePaths>& modules,
+void add_frame_blocks(const CoreFile& core, const ProgramMetadata& metadata,
                       const std::vector<FlaggedRecord>& flags, std::vector<ThreadPaths>& threads);
 
 // What certainly ran, certainly did not, or may have run, of all functions that say which blocks
@@ -33,8 +23,8 @@ void add_frame_blocks(const CoreFile& core, const CoreStacks& stacks,
 // are joined. Of `source_lines`, they have the answers where they were inlined; what their own code
 // says is in `lines`, and is to be joined. Returns the lines of which no block may have run, but
 // which may have run all the same (LinesOfCopies).
-std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core, const CoreStacks& stacks,
-                                                 const std::map<std::string, ModulePaths>& modules,
+std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
+                                                 const ProgramMetadata& metadata,
                                                  const std::vector<ThreadPaths>& threads,
                                                  const std::vector<FlaggedRecord>& flags,
                                                  std::vector<FunctionCoverage>& functions);

@@ -169,18 +169,17 @@ std::string text_of(Slice::Note note) {
 
 }  // namespace
 
-ProgramSlice slice_of_thread(const CoreFile& core, const CoreStacks& stacks,
-                             std::map<std::string, ModulePaths>& modules,
+ProgramSlice slice_of_thread(const CoreFile& core, ProgramMetadata& metadata,
                              const std::vector<FlaggedRecord>& flags,
                              const std::vector<ThreadPaths>& threads, size_t thread) {
   ProgramSlice slice;
-  const FlowFunctions functions = functions_of(core, stacks, modules);
-  FlowEvidence evidence(functions, modules);
+  const FlowFunctions& functions = metadata.functions;
+  FlowEvidence evidence(functions, metadata.modules);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);
   const ProgramEvidence known =
       evidence.take(core.has_all_threads() && threads.size() == core.threads().size());
-  const std::vector<const FunctionData*> data = data_of_functions(functions, modules);
+  const std::vector<const FunctionData*> data = data_of_functions(functions, metadata.modules);
   SliceEvidence told = evidence_of(evidence, known, blocks_of_program(functions.flow(), known),
                                    threads[thread], thread);
   if (std::ranges::all_of(data, [](const FunctionData* each) { return each == nullptr; })) {

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/problem.h"
+#include "bytes/input_file.h"
+#include "formats/csi/path_records.h"
+#include "import/csi/flow_functions.h"
+#include "import/csi/frame_decoder.h"
+#include "import/csi/path_graphs.h"
+#include "program/core_file.h"
+#include "program/core_stacks.h"
+
+namespace telltale {
+
+// What the programs of a process say of their functions: all that depends on the programs alone.
+struct ProgramMetadata {
+  // The coverage of a section of records.
+  struct Coverage {
+    std::string module;
+    std::vector<csi::CoverageRecord> records;
+    std::vector<csi::CoverageArray> arrays;
+    bool calls_dlclose = false;
+    bool defines_main = false;
+  };
+  PathGraphs graphs;
+  std::map<std::string, ModulePaths> modules;  // by path
+  FlowFunctions functions;                     // refers to `modules`
+  std::vector<Coverage> coverage;
+  ProblemLog problems;  // of reading it
+};
+
+// Data flow is decoded only where it is needed: it is half as large as all other records.
+enum class DataFlow : uint8_t { skip, read };
+
+// Reads the metadata of the programs of a core file. `texts`: sections .debug_PT that were given as
+// files.
+ProgramMetadata read_program_metadata(const CoreFile& core, const CoreStacks& stacks,
+                                      const std::vector<InputFile>& texts, DataFlow data_flow);
+
+// The same, without data flow. Those of the programs that were read last are kept: a study has many
+// core files of one program, and its metadata take a hundred times as long as a file of
+// TELLTALE_PATHS. Threads may call it at once.
+std::shared_ptr<const ProgramMetadata> shared_program_metadata(const CoreFile& core,
+                                                               const CoreStacks& stacks,
+                                                               const std::vector<InputFile>& texts);
+
+}  // namespace telltale
