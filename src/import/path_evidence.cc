@@ -3,11 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
+#include "import/known_lines.h"
 #include "import/read_runs.h"
 #include "import/stack_paths.h"
 
@@ -22,20 +26,34 @@ using Deed = PathFacts::Deed;
 using Kind = PathFacts::Kind;
 using Said = PathFacts::Said;
 
-Result<PathFacts> read_facts(const Recording&, const StackPaths& stacks, ProblemLog& problems) {
-  return read_path_facts(stacks, problems);
+// A run's facts; what they say of lines is separate.
+struct RunFacts {
+  PathFacts facts;
+  KnownLines::OfRun lines;
+};
+using Run = ReadRun<RunFacts>;
+
+RunFacts separate_lines(PathFacts facts, KnownLines& lines) {
+  auto& of_run = facts.of(Kind::ran_in_process);
+  KnownLines::OfRun numbers = lines.add(of_run);
+  of_run.clear();
+  return {.facts = std::move(facts), .lines = std::move(numbers)};
 }
 
 // A site for each deed of any run. Counter 0: the run did not do it; counter 1: it did; counter 2:
 // not yet, which is an observation of the site, but says neither.
 class PathPredicates final : public PredicateSet {
  public:
-  explicit PathPredicates(std::span<const PathRun> runs) {
+  PathPredicates(std::span<const Run> runs, std::vector<Deed> lines) {
     for (const Kind kind : PathFacts::kKinds) {
       std::set<Deed> deeds;
-      for (const PathRun& run : runs) {
+      if (kind == Kind::ran_in_process) {
+        first_line_ = static_cast<uint32_t>(deeds_.size());
+        deeds.insert(std::move_iterator(lines.begin()), std::move_iterator(lines.end()));
+      }
+      for (const Run& run : runs) {
         if (!run.facts) continue;
-        for (const auto& [deed, done] : run.facts->of(kind)) deeds.insert(deed);
+        for (const auto& [deed, done] : run.facts->facts.of(kind)) deeds.insert(deed);
       }
       table_.add({.sites = static_cast<uint32_t>(deeds.size()), .counters = 3, .silent = 1});
       for (const Deed& deed : deeds) deeds_.emplace_back(kind, deed);
@@ -77,14 +95,17 @@ class PathPredicates final : public PredicateSet {
     return words;
   }
 
-  [[nodiscard]] RunEvidence observe(const PathFacts& run) const {
+  [[nodiscard]] RunEvidence observe(const RunFacts& run) const {
     std::vector<ObservedSite> observed;
-    for (uint32_t site = 0; site < deeds_.size(); ++site) {
-      const auto& [kind, deed] = deeds_[site];
-      const Said done = run.find(kind, deed);
-      if (done == Said::maybe) continue;
+    const auto add = [&](uint32_t site, Said done) {
+      if (done == Said::maybe) return;
       observed.push_back({site, done == Said::no ? 1U : done == Said::yes ? 2U : 4U});
+    };
+    for (uint32_t site = 0; site < first_line_; ++site) {
+      const auto& [kind, deed] = deeds_[site];
+      add(site, run.facts.find(kind, deed));
     }
+    for (const KnownLines::Line& line : run.lines) add(first_line_ + line.number, line.said);
     return {observed, {0, 1, 2, 3}};
   }
 
@@ -100,18 +121,21 @@ class PathPredicates final : public PredicateSet {
     return text.empty() ? "without lines" : text;
   }
 
-  std::vector<std::pair<Kind, Deed>> deeds_;  // by site
+  std::vector<std::pair<Kind, Deed>> deeds_;  // by site; those of lines are the last
+  uint32_t first_line_ = 0;                   // site
   SiteTable table_;
 };
 
 // Whether the run says of anything that it did not do it.
-bool denies_something(const PathFacts& run) {
-  return !run.decoded.empty() || std::ranges::any_of(run.known, [](const auto& deeds) {
+bool denies_something(const RunFacts& run) {
+  return !run.facts.decoded.empty() || std::ranges::any_of(run.lines, [](const auto& line) {
+    return line.said == Said::no;
+  }) || std::ranges::any_of(run.facts.known, [](const auto& deeds) {
     return std::ranges::any_of(deeds, [](const auto& deed) { return deed.second == Said::no; });
   });
 }
 
-bool passed_deny_nothing(std::span<const PathRun> runs, std::span<const RunRecording> recordings) {
+bool passed_deny_nothing(std::span<const Run> runs, std::span<const RunRecording> recordings) {
   bool any = false;
   for (size_t i = 0; i < runs.size(); ++i) {
     if (recordings[i].failed || !runs[i].facts) continue;
@@ -121,36 +145,63 @@ bool passed_deny_nothing(std::span<const PathRun> runs, std::span<const RunRecor
   return any;
 }
 
-}  // namespace
-
-RecordingEvidence path_evidence(std::vector<PathRun> runs, std::span<const RunRecording> recordings,
-                                const SiteFiles& files) {
+RecordingEvidence evidence_of(std::vector<Run> runs, std::span<const RunRecording> recordings,
+                              const SiteFiles& files, KnownLines& lines) {
   std::set<std::string> known;
-  for (const PathRun& run : runs) {
-    if (run.facts && !files.empty()) collect_files(*run.facts, known);
+  if (!files.empty()) lines.collect_files(known);
+  for (const Run& run : runs) {
+    if (run.facts && !files.empty()) collect_files(run.facts->facts, known);
   }
   const SiteFileNames names(files, known);
-  for (PathRun& run : runs) {
-    if (run.facts && !names.empty()) rename_files(names, *run.facts);
+  std::vector<Deed> sorted = lines.take(names);
+  for (Run& run : runs) {
+    if (!run.facts) continue;
+    if (!names.empty()) rename_files(names, run.facts->facts);
+    lines.sort(run.facts->lines);
   }
-  RecordingEvidence evidence =
-      observe_runs(runs, recordings, std::make_unique<const PathPredicates>(runs));
+  RecordingEvidence evidence = observe_runs(
+      runs, recordings, std::make_unique<const PathPredicates>(runs, std::move(sorted)));
   evidence.passed_deny_nothing = passed_deny_nothing(runs, recordings);
   return evidence;
 }
 
+}  // namespace
+
+RecordingEvidence path_evidence(std::vector<PathRun> runs, std::span<const RunRecording> recordings,
+                                const SiteFiles& files) {
+  KnownLines lines;
+  std::vector<Run> separated;
+  for (PathRun& run : runs) {
+    Run& each = separated.emplace_back();
+    if (run.facts) each.facts = separate_lines(*std::exchange(run.facts, std::nullopt), lines);
+    each.problems = std::move(run.problems);
+    each.error = std::move(run.error);
+  }
+  return evidence_of(std::move(separated), recordings, files, lines);
+}
+
 PathRun read_path_run(const RunRecording& recording, const OpenRecording& open) {
+  const auto read = [](const Recording&, const StackPaths& stacks, ProblemLog& problems) {
+    return read_path_facts(stacks, problems);
+  };
   return read_run<PathFacts>(recording, open, Capability::paths_in_frames,
-                             &Recording::paths_in_frames, read_facts);
+                             &Recording::paths_in_frames, read);
 }
 
 Result<RecordingEvidence> read_path_evidence(std::span<const RunRecording> recordings,
                                              const OpenRecording& open, size_t workers,
                                              const SiteFiles& files) {
-  auto runs = read_runs<PathFacts>(recordings, open, workers, Capability::paths_in_frames,
-                                   &Recording::paths_in_frames, read_facts);
-  if (const Error* error = first_error<PathFacts>(runs)) return std::unexpected(*error);
-  return path_evidence(std::move(runs), recordings, files);
+  KnownLines lines;
+  const auto read = [&](const Recording&, const StackPaths& stacks,
+                        ProblemLog& problems) -> Result<RunFacts> {
+    Result<PathFacts> facts = read_path_facts(stacks, problems);
+    if (!facts) return std::unexpected(facts.error());
+    return separate_lines(*std::move(facts), lines);
+  };
+  auto runs = read_runs<RunFacts>(recordings, open, workers, Capability::paths_in_frames,
+                                  &Recording::paths_in_frames, read);
+  if (const Error* error = first_error<RunFacts>(runs)) return std::unexpected(*error);
+  return evidence_of(std::move(runs), recordings, files, lines);
 }
 
 }  // namespace telltale

@@ -191,13 +191,13 @@ bool was_called(const FunctionCoverage& function, const std::map<Place, Ran>& li
 
 void PathFacts::add(Kind kind, Deed deed, Said done) {
   const auto [known_deed, is_new] = of(kind).try_emplace(std::move(deed), done);
-  if (is_new) return;
-  for (const Said stronger : {Said::yes, Said::maybe, Said::not_yet, Said::no}) {
-    if (known_deed->second == stronger || done == stronger) {
-      known_deed->second = stronger;
-      return;
-    }
-  }
+  if (!is_new) known_deed->second = join(known_deed->second, done);
+}
+
+PathFacts::Said PathFacts::join(Said a, Said b) {
+  for (const Said stronger : {Said::yes, Said::maybe, Said::not_yet})
+    if (a == stronger || b == stronger) return stronger;
+  return Said::no;
 }
 
 PathFacts::Said PathFacts::find(Kind kind, const Deed& deed) const {

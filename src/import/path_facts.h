@@ -51,9 +51,10 @@ struct PathFacts {
   [[nodiscard]] const std::map<Deed, Said>& of(Kind kind) const {
     return known[static_cast<size_t>(kind)];
   }
-  // If a deed is added twice (a line in several blocks), the first of yes, maybe, not_yet and no
-  // that was added is kept.
+  // If a deed is added twice (a line in several blocks), the answers are joined.
   void add(Kind kind, Deed deed, Said done);
+  // The first of yes, maybe, not_yet and no that one of them is.
+  static Said join(Said a, Said b);
   // What the run says of a deed of any run.
   [[nodiscard]] Said find(Kind kind, const Deed& deed) const;
   bool operator==(const PathFacts&) const = default;

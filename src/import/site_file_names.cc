@@ -83,11 +83,17 @@ void collect_files(const PathFacts& facts, std::set<std::string>& files) {
     for (const Place& place : places) files.insert(place.first);
   }
   for (const PathFacts::Kind kind : PathFacts::kKinds) {
-    for (const auto& [deed, said] : facts.of(kind)) {
-      files.insert(deed.function.second);
-      for (const Place& place : deed.places) files.insert(place.first);
-    }
+    for (const auto& [deed, said] : facts.of(kind)) collect_files(deed, files);
   }
+}
+
+void collect_files(const PathFacts::Deed& deed, std::set<std::string>& files) {
+  files.insert(deed.function.second);
+  for (const Place& place : deed.places) files.insert(place.first);
+}
+
+PathFacts::Deed rename_files(const SiteFileNames& names, const PathFacts::Deed& deed) {
+  return Renamed(names).of(deed);
 }
 
 void rename_files(const SiteFileNames& names, PathFacts& facts) {

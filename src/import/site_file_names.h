@@ -31,6 +31,8 @@ class SiteFileNames {
 
 // Adds the names of all files in `facts`.
 void collect_files(const PathFacts& facts, std::set<std::string>& files);
+void collect_files(const PathFacts::Deed& deed, std::set<std::string>& files);
 void rename_files(const SiteFileNames& names, PathFacts& facts);
+PathFacts::Deed rename_files(const SiteFileNames& names, const PathFacts::Deed& deed);
 
 }  // namespace telltale

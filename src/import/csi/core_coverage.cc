@@ -21,7 +21,6 @@
 #include "import/csi/coverage_flags.h"
 #include "import/csi/flow_evidence.h"
 #include "import/csi/program_blocks.h"
-#include "program/demangle.h"
 
 namespace telltale {
 namespace {
@@ -39,8 +38,15 @@ Ran unless_elsewhere(Ran ran) { return ran == Ran::no ? Ran::maybe : ran; }
 
 class CoverageReader {
  public:
-  CoverageReader(const CoreFile& core, const std::string& core_name, ProblemLog& problems)
-      : core_(core), core_name_(core_name), problems_(problems) {}
+  enum class Wanted : uint8_t { flags, functions };  // both have the flags
+
+  CoverageReader(const CoreFile& core, const std::string& core_name,
+                 const ProgramMetadata& metadata, Wanted wanted, ProblemLog& problems)
+      : core_(core),
+        core_name_(core_name),
+        metadata_(metadata),
+        wanted_(wanted),
+        problems_(problems) {}
 
   // Joins the records of a module with the flags in memory. `bias`: address less link-time address.
   // `was_unloaded`: it may have been, and loaded again: then unset flags tell nothing.
@@ -119,10 +125,11 @@ class CoverageReader {
 
   void add(const CoverageRecord& record, const std::vector<std::optional<bool>>& flags) {
     flags_.push_back({.module = {}, .record = record, .flags = flags});
+    if (wanted_ == Wanted::flags) return;
     const FunctionKey key{csi::without_variant(record.symbol), record.file};
     FunctionCoverage& declared = declared_[key];
     declared.linkage_name = key.first;
-    declared.function = demangle(key.first);
+    if (declared.function.empty()) declared.function = metadata_.name_of(key.first);
     declared.file = record.file;
     declared.line = record.line;
     FlagAnswers more = answers_of_flags(record, flags);
@@ -206,6 +213,8 @@ class CoverageReader {
 
   const CoreFile& core_;
   const std::string& core_name_;
+  const ProgramMetadata& metadata_;
+  Wanted wanted_;
   ProblemLog& problems_;
   std::map<FunctionKey, std::map<std::string, ByMechanism>> functions_;  // by symbol of the variant
   std::map<FunctionKey, FunctionCoverage> declared_;
@@ -287,12 +296,13 @@ void for_each_frame(const std::vector<ThreadPaths>& threads, std::vector<Functio
   }
 }
 
-// Functions with flags; appends the flags.
+// Functions with flags, if they are wanted; appends the flags.
 std::vector<FunctionCoverage> read_flags(const CoreFile& core, const std::string& core_name,
                                          const CoreStacks& stacks, const ProgramMetadata& metadata,
+                                         CoverageReader::Wanted wanted,
                                          std::vector<FlaggedRecord>& flags, ProblemLog& problems) {
   std::vector<FunctionCoverage> all;
-  CoverageReader reader(core, core_name, problems);
+  CoverageReader reader(core, core_name, metadata, wanted, problems);
   const bool unloads =
       std::ranges::any_of(metadata.coverage, &ProgramMetadata::Coverage::calls_dlclose);
   for (const ProgramMetadata::Coverage& coverage : metadata.coverage) {
@@ -335,7 +345,7 @@ std::vector<FlaggedRecord> read_coverage_flags(const CoreFile& core, const std::
                                                const ProgramMetadata& metadata,
                                                ProblemLog& problems) {
   std::vector<FlaggedRecord> flags;
-  read_flags(core, core_name, stacks, metadata, flags, problems);
+  read_flags(core, core_name, stacks, metadata, CoverageReader::Wanted::flags, flags, problems);
   return flags;
 }
 
@@ -345,8 +355,8 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
                                                  const std::vector<ThreadPaths>& threads,
                                                  ProblemLog& problems) {
   std::vector<FlaggedRecord> flags;
-  std::vector<FunctionCoverage> all =
-      read_flags(core, core_name, stacks, metadata, flags, problems);
+  std::vector<FunctionCoverage> all = read_flags(
+      core, core_name, stacks, metadata, CoverageReader::Wanted::functions, flags, problems);
   for_each_frame(threads, all, add_frame);
   const auto uncertain = add_program_blocks(core, metadata, threads, flags, all);
   for_each_frame(threads, all, add_stop);

@@ -347,7 +347,7 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
       if (ran.functions[f][each.block] != Ran::no)
         gone.insert({function.module, each.symbol, each.file});
     FunctionCoverage& of = all.coverage;
-    of.function = demangle(function.symbol);
+    of.function = metadata.name_of(function.symbol);
     of.linkage_name = function.symbol;
     of.file = function.file;
     of.line = function.line;

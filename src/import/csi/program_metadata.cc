@@ -17,6 +17,7 @@
 #include "import/csi/data_record.h"
 #include "import/csi/module_symbols.h"
 #include "import/csi/path_positions.h"
+#include "program/demangle.h"
 #include "program/machine_blocks.h"
 #include "program/program_code.h"
 
@@ -52,7 +53,8 @@ void read_data(const std::vector<csi::DataRecord>& records, std::endian order,
 void read_modules(const CoreFile& core, const CoreStacks& stacks, DataFlow data_flow,
                   ProgramMetadata& metadata) {
   const std::endian order = core.order();
-  auto& [graphs, modules, functions, coverage, problems] = metadata;
+  auto& modules = metadata.modules;
+  ProblemLog& problems = metadata.problems;
   ChosenVariants variants(core, stacks);
   struct Read {
     std::vector<csi::PathFunctionRecord> functions;
@@ -73,11 +75,11 @@ void read_modules(const CoreFile& core, const CoreStacks& stacks, DataFlow data_
       modules[section.module].ring_sizes.emplace(function.key, function.ring_size);
     for (const csi::CoverageRecord& record : records.coverage)
       modules[section.module].coverage.emplace(record.symbol, record);
-    coverage.push_back({.module = section.module,
-                        .records = std::move(records.coverage),
-                        .arrays = std::move(records.arrays),
-                        .calls_dlclose = calls_dlclose(records.flows),
-                        .defines_main = defines_main(records.flows)});
+    metadata.coverage.push_back({.module = section.module,
+                                 .records = std::move(records.coverage),
+                                 .arrays = std::move(records.arrays),
+                                 .calls_dlclose = calls_dlclose(records.flows),
+                                 .defines_main = defines_main(records.flows)});
     for (const csi::FlowRecord& flow : records.flows)
       if (!flow.source.empty()) modules[section.module].sources.emplace(flow.symbol, flow.source);
     std::ranges::move(records.flows, std::back_inserter(modules[section.module].flows));
@@ -97,8 +99,8 @@ void read_modules(const CoreFile& core, const CoreStacks& stacks, DataFlow data_
         read_machine_blocks(bytes_of(section), order, section.file, section.offset, problems);
   }
   for (const CoreStacks::Section& section : stacks.sections(csi::kPathSection, problems)) {
-    modules[section.module].graphs = graphs.add(bytes_of(section), section.file, section.offset,
-                                                read[section.module].functions, problems);
+    modules[section.module].graphs = metadata.graphs.add(
+        bytes_of(section), section.file, section.offset, read[section.module].functions, problems);
   }
   for (auto& [module, parts] : read) {
     const auto code_of = [path = module](uint64_t begin, uint64_t end) {
@@ -116,6 +118,8 @@ void add_functions(const CoreFile& core, const CoreStacks& stacks, ProgramMetada
     metadata.functions.add_module(module, paths.flows, paths.units,
                                   known == symbols.end() ? ModuleSymbols() : known->second);
   }
+  for (const FlowFunction& function : metadata.functions.functions())
+    metadata.names.try_emplace(function.symbol, demangle(function.symbol));
 }
 
 // Which variant a process chose is in its memory.
@@ -159,6 +163,11 @@ class KeptMetadata {
 };
 
 }  // namespace
+
+std::string ProgramMetadata::name_of(const std::string& symbol) const {
+  const auto found = names.find(symbol);
+  return found == names.end() ? demangle(symbol) : found->second;
+}
 
 ProgramMetadata read_program_metadata(const CoreFile& core, const CoreStacks& stacks,
                                       const std::vector<InputFile>& texts, DataFlow data_flow) {

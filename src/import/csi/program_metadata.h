@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/problem.h"
@@ -31,7 +32,11 @@ struct ProgramMetadata {
   std::map<std::string, ModulePaths> modules;  // by path
   FlowFunctions functions;                     // refers to `modules`
   std::vector<Coverage> coverage;
-  ProblemLog problems;  // of reading it
+  std::unordered_map<std::string, std::string> names;  // demangled, of functions with flows
+  ProblemLog problems;                                 // of reading it
+
+  // Demangled: to demangle takes longer than much of what is known of a function.
+  [[nodiscard]] std::string name_of(const std::string& symbol) const;
 };
 
 // Data flow is decoded only where it is needed: it is half as large as all other records.

@@ -11,7 +11,8 @@
 
 namespace telltale {
 
-// The slice from where threads[thread] stopped. Completes the data flow of `metadata`, which has it.
+// The slice from where threads[thread] stopped. Completes the data flow of `metadata`, which has
+// it.
 ProgramSlice slice_of_thread(const CoreFile& core, ProgramMetadata& metadata,
                              const std::vector<FlaggedRecord>& flags,
                              const std::vector<ThreadPaths>& threads, size_t thread);
