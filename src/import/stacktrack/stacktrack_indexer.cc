@@ -168,6 +168,7 @@ StacktrackRecording::Indexer::Part& StacktrackRecording::Indexer::part_of(const 
     part->number = static_cast<uint32_t>(parts_.size() - 1);
     part->facts.pid = pid;
     part->facts.file = file_;
+    part->facts.series = series_of(recording_.files_[file_].input.name());
     part->time.file = file_;
   }
   part_ = part;

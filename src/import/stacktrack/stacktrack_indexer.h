@@ -54,9 +54,16 @@ class StacktrackRecording::Indexer {
   void extend_run(const stacktrack::Record& record);
   void whole(const stacktrack::Record& head, std::string_view text, Ending ending, bool adjoining);
   bool name_thread(const stacktrack::Record& record, std::string_view property);
-  // The thread's HIT with this sequence number in a file that the runs are in.
-  [[nodiscard]] std::optional<stacktrack::Record> find_hit(std::span<const Run> runs, int64_t pid,
-                                                           int64_t tid, uint64_t sequence) const;
+  struct Hit {
+    uint64_t sequence = 0;
+    double time = 0;  // ticks
+    uint64_t scope = 0;
+    bool is_exit = false;
+    bool operator==(const Hit&) const = default;
+  };
+  // The thread's first HITs in the runs whose sequence numbers are from `low` to `high`.
+  [[nodiscard]] std::vector<Hit> hits_from(std::span<const Run> runs, int64_t pid, int64_t tid,
+                                           uint64_t low, uint64_t high) const;
   // Whether a thread's runs in two files contain the same HITs: sinks that are open at the same
   // time get the same ones, with the same times.
   [[nodiscard]] bool share_hits(std::span<const Run> a, std::span<const Run> b, int64_t pid,

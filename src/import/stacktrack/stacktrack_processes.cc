@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 namespace telltale {
 namespace {
@@ -27,7 +29,9 @@ struct Process {
   int64_t pid = 0;
   uint32_t first_file = 0;
   const StacktrackPart* latest = nullptr;
+  std::string series;  // of the latest part
   std::string program;
+  std::vector<std::pair<uint64_t, uint64_t>> cycles;  // the first and the last of each part
   uint64_t last_cycle = 0;
   double end = 0;
   std::map<int64_t, double> thread_ends;  // by tid
@@ -38,6 +42,8 @@ struct Process {
   void add(const StacktrackPart& part) {
     first_file = std::min(first_file, part.file);
     if (!part.program.empty()) program = part.program;
+    series = part.series;
+    cycles.emplace_back(part.first_cycle, part.last_cycle);
     last_cycle = std::max(last_cycle, part.last_cycle);
     const double part_end = span_of(part).last;
     end = latest == nullptr ? part_end : std::max(end, part_end);
@@ -54,8 +60,19 @@ struct Process {
     // A ring in memory that was written to several files has the same cycle in each.
     const bool same_sink = part.start != 0 && part.start == latest->start;
     const bool cycles_known = last_cycle != 0 && part.first_cycle != 0;
+    // A thread that is stopped while it records may write to a later file of the series first.
+    if (cycles_known && is_of_series(part)) return !has_cycles_of(part) || same_sink;
     if (cycles_known && part.first_cycle <= last_cycle && !same_sink) return false;
     return overlap_with(part) <= kToleranceMs * part.ticks_per_ms;
+  }
+
+  [[nodiscard]] bool is_of_series(const StacktrackPart& part) const {
+    return !series.empty() && series == part.series;
+  }
+  [[nodiscard]] bool has_cycles_of(const StacktrackPart& part) const {
+    return std::ranges::any_of(cycles, [&](const auto& each) {
+      return part.first_cycle <= each.second && each.first <= part.last_cycle;
+    });
   }
 
   // The most of its threads, in ticks.
@@ -70,11 +87,22 @@ struct Process {
 
   // The larger, the more probable.
   [[nodiscard]] auto fit(const StacktrackPart& part) const {
-    return std::tuple(overlap_with(part) == 0, part.first_cycle == last_cycle + 1, end);
+    return std::tuple(is_of_series(part), overlap_with(part) == 0,
+                      part.first_cycle == last_cycle + 1, end);
   }
 };
 
 }  // namespace
+
+std::string series_of(const std::string& path) {
+  constexpr std::string_view kDigits = "0123456789";
+  const size_t name = path.rfind('/') == std::string::npos ? 0 : path.rfind('/') + 1;
+  const std::string stem = path.substr(0, std::max(name, path.find('.', name)));
+  const size_t last = stem.find_last_not_of(kDigits);
+  if (last == std::string::npos || last + 1 == stem.size() || last <= name || stem[last] != '_')
+    return {};
+  return stem.substr(0, last);
+}
 
 StacktrackProcesses number_processes(std::span<const StacktrackPart> parts,
                                      const std::function<bool(size_t, size_t)>& share_events) {

@@ -14,6 +14,7 @@ namespace telltale {
 struct StacktrackPart {
   int64_t pid = 0;
   uint32_t file = 0;
+  std::string series;        // series_of() the file's name
   std::string program;       // empty: not recorded
   uint64_t first_cycle = 0;  // write cycles; 0: not recorded
   uint64_t last_cycle = 0;
@@ -26,6 +27,10 @@ struct StacktrackPart {
   std::map<int64_t, Span> threads;  // from the first HIT to the last, by tid
 };
 
+// The path of a rotated file without its number and extension: "logs/shop_1" for
+// "logs/shop_1_7.tlg". Empty if the name has no number.
+[[nodiscard]] std::string series_of(const std::string& path);
+
 // Processes, in order of pid, then of their first file.
 struct StacktrackProcesses {
   std::vector<uint32_t> of_parts;   // by part: the number of its process
@@ -36,7 +41,8 @@ struct StacktrackProcesses {
 // kernel reuses them. A part continues another with its pid (rotation, a sink that was closed and
 // opened again) if it is of the same program, in a later write cycle (they grow within a process;
 // a program that the process executes begins with 1 again), and if each of its threads goes on
-// where it was. Of several such parts it continues the one that ended last. Parts that share events
+// where it was. Of several such parts it continues that of its series, then the one that ended
+// last. Parts that share events
 // are of one process in any case: of sinks that were open at the same time. `share_events` says it
 // of two parts with one pid, by their indexes; empty: none do.
 [[nodiscard]] StacktrackProcesses number_processes(

@@ -1,5 +1,6 @@
 // HITs that several files of a process contain, because several sinks were open at the same time.
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -33,22 +34,42 @@ Range range_of(const Runs& runs) {
 
 }  // namespace
 
-std::optional<Record> StacktrackRecording::Indexer::find_hit(std::span<const Run> runs, int64_t pid,
-                                                             int64_t tid, uint64_t sequence) const {
+std::vector<StacktrackRecording::Indexer::Hit> StacktrackRecording::Indexer::hits_from(
+    std::span<const Run> runs, int64_t pid, int64_t tid, uint64_t low, uint64_t high) const {
+  constexpr size_t kMost = 16;
+  std::vector<Hit> hits;  // a heap: the one with the largest sequence number first
+  const auto by_sequence = [](const Hit& one, const Hit& other) {
+    return one.sequence < other.sequence;
+  };
   for (const Run& run : runs) {
-    if (sequence < run.low_sequence || sequence > run.high_sequence) continue;
+    if (run.high_sequence < low || run.low_sequence > high) continue;
     const uint64_t entry = recording_.files_[run.file].format.description.entry_size;
     for (uint64_t at = run.begin; at < run.end; at += entry) {
       const Record record = recording_.record_at(run.file, at);
-      if (record.is(RecordKind::hit) && record.sequence() == sequence &&
-          record.pid() == static_cast<uint64_t>(pid) &&
-          record.number(RecordKind::hit, Role::thread_id) == static_cast<uint64_t>(tid))
-        return record;
+      if (!record.is(RecordKind::hit)) continue;
+      const uint64_t sequence = record.sequence();
+      if (sequence < low || sequence > high || record.pid() != static_cast<uint64_t>(pid) ||
+          record.number(RecordKind::hit, Role::thread_id) != static_cast<uint64_t>(tid))
+        continue;
+      if (hits.size() == kMost && sequence >= hits.front().sequence) continue;
+      if (hits.size() == kMost) {
+        std::ranges::pop_heap(hits, by_sequence);
+        hits.pop_back();
+      }
+      hits.push_back({.sequence = sequence,
+                      .time = stacktrack::to_double(record.time(RecordKind::hit, Role::when),
+                                                    record.description()),
+                      .scope = record.number(RecordKind::hit, Role::scope_index),
+                      .is_exit = record.is_exit()});
+      std::ranges::push_heap(hits, by_sequence);
     }
   }
-  return std::nullopt;
+  std::ranges::sort_heap(hits, by_sequence);
+  return hits;
 }
 
+// A single HIT does not say it: recorders whose sequence numbers are times give two processes the
+// same one by chance.
 bool StacktrackRecording::Indexer::share_hits(std::span<const Run> a, std::span<const Run> b,
                                               int64_t pid, int64_t tid) const {
   const Range range_a = range_of(a);
@@ -56,21 +77,13 @@ bool StacktrackRecording::Indexer::share_hits(std::span<const Run> a, std::span<
   const uint64_t low = std::max(range_a.low, range_b.low);
   const uint64_t high = std::min(range_a.high, range_b.high);
   if (low > high) return false;
-  for (const uint64_t sequence : {low, high}) {
-    const std::optional<Record> one = find_hit(a, pid, tid, sequence);
-    const std::optional<Record> other = one ? find_hit(b, pid, tid, sequence) : std::nullopt;
-    if (!other) continue;
-    const auto time_of = [](const Record& hit) {
-      return stacktrack::to_double(hit.time(RecordKind::hit, Role::when), hit.description());
-    };
-    const auto scope_of = [](const Record& hit) {
-      return hit.number(RecordKind::hit, Role::scope_index);
-    };
-    if (time_of(*one) == time_of(*other) && one->is_exit() == other->is_exit() &&
-        scope_of(*one) == scope_of(*other))
-      return true;
-  }
-  return false;
+  const std::vector<Hit> of_a = hits_from(a, pid, tid, low, high);
+  const std::vector<Hit> of_b = hits_from(b, pid, tid, low, high);
+  const auto common = std::ranges::count_if(
+      of_a, [&](const Hit& hit) { return std::ranges::find(of_b, hit) != of_b.end(); });
+  // One of the files may lack some.
+  const size_t most = std::max(of_a.size(), of_b.size());
+  return common != 0 && 4 * static_cast<size_t>(common) >= 3 * most;
 }
 
 bool StacktrackRecording::Indexer::share_hits(const Part& a, const Part& b, int64_t pid) const {
