@@ -24,9 +24,10 @@ constexpr int32_t kNever = 0x7fffffff;
 // (AT_RANDOM), threads, and times.
 uint64_t seed_without_kernel() {
   uint64_t of_program[2] = {};
-  if (const unsigned long bytes = ::getauxval(AT_RANDOM); bytes != 0)
-    ::memcpy(of_program, reinterpret_cast<const void*>(bytes),
-             sizeof(of_program));  // NOLINT: address
+  if (const unsigned long bytes = ::getauxval(AT_RANDOM); bytes != 0) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the kernel gives an integer.
+    ::memcpy(of_program, reinterpret_cast<const void*>(bytes), sizeof(of_program));
+  }
   timespec now = {};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
   static uint64_t drawn = 0;

@@ -113,8 +113,9 @@ bool read_auto(const char* text, Options& options) {
   if (same_text(text, "off")) return true;
   if (same_text(text, "on")) text = kDefaultAuto;
   options.auto_calls = read_number(text);
-  return options.auto_calls != 0 && *text++ == '/' && read_time(text, options.auto_ns) &&
-         options.auto_ns != 0;
+  if (options.auto_calls == 0 || *text != '/') return false;
+  ++text;
+  return read_time(text, options.auto_ns) && options.auto_ns != 0;
 }
 
 bool set_option(const char* key, const char* value, Options& options) {
