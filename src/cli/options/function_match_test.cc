@@ -69,8 +69,7 @@ std::pair<size_t, std::string> answer(const std::vector<std::string>& patterns) 
   const Result<CallFilter> filter = options.filter();
   const TwoFunctions calls;
   ProblemLog problems;
-  const CallFilter copy = *filter;
-  (void)calls.profile({copy, 1, false}, problems);
+  (void)calls.profile({CallFilter(*filter), 1, false}, problems);
   ::testing::internal::CaptureStderr();
   remark_unmatched(calls, *filter, 1);
   return {calls.passes, ::testing::internal::GetCapturedStderr()};
