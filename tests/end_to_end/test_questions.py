@@ -217,6 +217,9 @@ class SlowTest(unittest.TestCase):
 
     def test_what_matches_nothing_gets_a_suggestion(self):
         self.assertIn("0 of 7 functions match `valid`; try `'valid*'`", run("slow", "valid", *RECORDING, status=2).stderr)
+        for verb in ("slow", "histogram"):
+            said = run(verb, RECORDING[0], "validate", status=3).stderr
+            self.assertIn(f"\ntelltale: {RECORDING[0]} is a file: FUNCTION comes before the files\n", said)
         self.assertIn("0 of 7 functions match `vaildate`; try `'validate*'`",
                       run("histogram", "vaildate", *RECORDING, status=2).stderr)
         for words in (["--thread", "99"], ["--time", "1s.."]):

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "analysis/calls/call_durations.h"
@@ -147,12 +149,22 @@ void add_options(Command verb, SlowOptions& options, const std::vector<std::stri
   verb.add_option("--table", options.table, "what --csv prints").one_of(tables).show_default();
 }
 
+bool is_file(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
 template <typename Answer>
 int run(const SlowOptions& options, Answer answer) {
-  return answer_recording(options.reading,
-                          [&](const Recording& recording, const CallFilter& filter) {
-                            return answer(recording, options, filter);
-                          });
+  const int status =
+      answer_recording(options.reading, [&](const Recording& recording, const CallFilter& filter) {
+        return answer(recording, options, filter);
+      });
+  // Other verbs begin with the recording.
+  const std::vector<std::string>& files = options.reading.files;
+  if (status != 0 && is_file(options.function) && !files.empty() && !is_file(files.back()))
+    print_message("telltale: {} is a file: FUNCTION comes before the files\n", options.function);
+  return status;
 }
 
 }  // namespace
