@@ -291,12 +291,13 @@ class Records:
 
     def __init__(self, section):
         self.functions = {}  # key -> (offset in .debug_PT, [[word, field...], ...])
-        self.positions = []
+        self.positions = []  # of functions with path tracing; those of functions with coverage alone have keys of flow records
         self.frames = collections.defaultdict(list)  # key -> [(address, [array, index, sum])]
         self.skipped = []
         self.flows = []  # [[word, field...], ...] of each function
         self.units = []  # likewise of each translation unit
         names = {}  # reference -> [file, function]
+        flow_keys = set()
         while section:
             size, kind = struct.unpack_from("<IB", section)
             body = section[5:4 + size]
@@ -316,6 +317,7 @@ class Records:
                 continue  # coverage, data flow
             elif kind == 7:
                 self.flows.append(self.rows(body[8:]))
+                flow_keys.add(struct.unpack_from("<Q", body)[0])
             elif kind == 8:
                 self.units.append(self.rows(body))
             elif kind == 10:
@@ -323,7 +325,8 @@ class Records:
             else:
                 assert kind == 4, kind
                 self.skipped.append({row[0]: row[1:] for row in self.rows(body)})
-        self.positions = [p for p in self.positions if p.address]
+        assert all(p.key in self.functions or p.key in flow_keys for p in self.positions)
+        self.positions = [p for p in self.positions if p.address and p.key in self.functions]
         for rows in (*(rows for _, rows in self.functions.values()), *self.flows):
             for row in rows:
                 if row[0] in ("scope", "gone"):

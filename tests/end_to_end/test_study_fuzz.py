@@ -179,7 +179,7 @@ class StudyFuzzTest(StudyCase):
                                        ((self.corpus, "-o", self.study("b")), 2, "needs a program"),
                                        ((self.study("nowhere"), "-o", self.study("c"), "--", self.target), 3, "cannot be read"),
                                        ((self.corpus, "-o", self.study("d"), "--", "/bin/true", "@@"), 3, "has no sites"),
-                                       ((self.corpus, "-o", self.study("e"), "--", "./nothing"), 3, "cannot be run")):
+                                       ((self.corpus, "-o", self.study("e"), "--", "./nothing"), 127, "cannot be run")):
             done = telltale("study", "fuzz", *words)
             self.assertIn(message, done.stderr)
             self.assertEqual(done.returncode, status, done.stderr)
