@@ -8,9 +8,9 @@ from sampler_programs import RELEASES, section
 
 
 class PathPrograms(real.RealPrograms):
-    test_all_schemes_together = test_each_scheme = None
+    test_all_schemes_together = test_first_executions = test_each_scheme = None
 
-    def look_at(self, reports, program):
+    def look_at(self, _reports, program, _part):
         """Every function of the text is numbered consistently, and has a record and positions."""
         entries = parse_entries(section(program, ".debug_PT"))
         records = Records(section(program, ".debug_telltale_paths"))
