@@ -133,8 +133,9 @@ void add_headers(const Memory& memory, uint64_t begin) {
     if (segment.p_type != PT_NOTE) continue;
     const uint64_t end = segment.p_offset + segment.p_filesz;
     if (end > bytes && end <= kPage) bytes = end;
-    // Most linkers have notes that are padded to eight bytes in a segment of their own; mold has
-    // all in one, whose alignment is 8. The former have no lengths that differ.
+    // Our note is padded to four bytes. mold puts it into one segment with .note.gnu.property,
+    // which is padded to eight bytes; other linkers use a segment for each padding. The sizes of
+    // the notes that are padded to eight bytes are multiples of eight, so four is right for all.
     if (segment.p_offset < kPage) add_flags(memory, begin + segment.p_offset, segment.p_filesz);
   }
   if (bytes <= kPage) add_segment(begin, bytes);

@@ -35,7 +35,8 @@ int reported_frames = -1;  // -1 before the first
 const char* spooled_sparsity = nullptr;
 const uint64_t* spooled_seed = nullptr;
 
-// Longer than any report. What follows has locks of its own: number_among_running().
+// Writers of a report lock the bytes up to this offset, which no report reaches.
+// number_among_running() locks single bytes from there on.
 constexpr off_t kLockedBytes = off_t{1} << (8 * sizeof(off_t) - 2);
 
 struct flock lock_of(short type, off_t start, off_t bytes) {

@@ -241,8 +241,8 @@ Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems
   ProblemLog known;  // the same problems again
   const Result<bool> keeps_flags = stacks.keeps_flags(known);
   if (!keeps_flags) return std::unexpected(keeps_flags.error());
-  // Then coverage says what no run of the program does, and nothing of this one. In a study of a
-  // program that is large, this is so for most runs: they passed, and `main` has returned.
+  // Without flags and frames, coverage only repeats what is true of all runs of the program. Most
+  // runs of a study are like this: they passed, and `main` had returned.
   if (!*keeps_flags && !has_known_function(*threads)) return facts;
   const auto coverage = stacks.coverage(known);
   if (!coverage) return std::unexpected(coverage.error());

@@ -48,8 +48,8 @@ class Recording {
   [[nodiscard]] virtual std::vector<int64_t> writers() const { return {}; }
   // Events that are missing because the recorder's filters left them out, such as short calls.
   [[nodiscard]] virtual uint64_t left_out_events() const { return 0; }
-  // By which patterns the recorder chose functions (xray::SideRecord::chosen): each list once, in
-  // order; an empty list stands for all functions.
+  // The lists of patterns by which the recorder chose functions (xray::SideRecord::chosen), sorted,
+  // without duplicates. An empty list means that it chose all functions.
   [[nodiscard]] virtual std::vector<std::string> function_choices() const {
     return {std::string()};
   }

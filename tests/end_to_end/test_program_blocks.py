@@ -487,10 +487,9 @@ class ProgramBlocks(SamplerCase):
             self.assertEqual(ran, sorted(["no", "no", "yes", called]), schema)
 
     def test_answers_do_not_depend_on_the_linker(self):
-        answers = {linker: self.answers(self.build("pt.schema", "-O1", f"-fuse-ld={linker}"), "x") for linker in ("bfd", "gold", "lld", "mold")}
-        for linker, found in answers.items():
-            with self.subTest(linker=linker):
-                self.assertEqual((found["later_too"], found), ("no", answers["bfd"]))
+        answers = [self.answers(self.build("pt.schema", "-O1", f"-fuse-ld={linker}"), "x") for linker in ("bfd", "gold", "lld", "mold")]
+        self.assertEqual(answers, [answers[0]] * 4)
+        self.assertEqual(answers[0]["later_too"], "no")
 
     def test_link_time_optimisation_leaves_single_functions(self):
         answers = self.answers(self.build("pt.schema", "-O1", "-flto", "-fuse-ld=lld"), "x")

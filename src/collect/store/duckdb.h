@@ -103,10 +103,10 @@ Result<const Functions*> functions();
 // A database in memory. Move-only.
 class Database {
  public:
-  // `memory_bytes` limits DuckDB's own memory; it writes the rest into a folder of its own in
-  // `temporary_folder`, which is removed with the database, and by signals that end the process.
-  // If that is empty or cannot be written, queries that need more memory fail. One thread works for
-  // each connection in use.
+  // `memory_bytes` limits the memory that DuckDB uses. It writes further data to a new folder in
+  // `temporary_folder`, which is deleted when the database is closed or a signal ends the process.
+  // If `temporary_folder` is empty or not writable, queries that need more memory fail. One thread
+  // works for each connection in use.
   static Result<Database> open(uint64_t memory_bytes, const std::string& temporary_folder);
   Database(Database&& other) noexcept;
   Database& operator=(Database&&) = delete;

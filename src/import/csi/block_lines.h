@@ -41,7 +41,7 @@ struct Stops {
 // instruction, not in a call.
 bool is_interrupted(const std::vector<FramePaths>& frames, size_t index);
 
-// Adds the stop of the frame at this index. `told`: the evidence about that frame.
+// Adds to `stops` where the frame with this index stopped. `told`: the evidence about the frame.
 void add_stopped_frame(const std::vector<FramePaths>& frames, size_t index,
                        const ProgramEvidence::Frame& told, Stops& stops);
 

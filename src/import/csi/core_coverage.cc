@@ -97,8 +97,8 @@ class CoverageReader {
       FunctionCoverage function = std::move(declared_[key]);
       function.module = module;
       function.mechanisms = mechanisms_of(variants);
-      // A separate variable chooses for each function. With several functions under this key,
-      // their variants cannot be told apart.
+      // Each function has a variable that chooses its variant. If several functions have this key,
+      // it is not known which variant belongs to which function.
       if (choices[key].size() == 1) keep_chosen(variants);
       join_variants(variants, function);
       all.push_back(std::move(function));

@@ -18,7 +18,7 @@
 
 namespace telltale {
 
-// What the programs of a process say of their functions: all that depends on the programs alone.
+// The metadata of the programs of a process, without anything that depends on the process.
 struct ProgramMetadata {
   // The coverage of a section of records.
   struct Coverage {
@@ -35,7 +35,7 @@ struct ProgramMetadata {
   std::unordered_map<std::string, std::string> names;  // demangled, of functions with flows
   ProblemLog problems;                                 // of reading it
 
-  // Demangled: to demangle takes longer than much of what is known of a function.
+  // The demangled name; from `names` if it is there, since demangling is slow.
   [[nodiscard]] std::string name_of(const std::string& symbol) const;
 };
 
@@ -47,9 +47,9 @@ enum class DataFlow : uint8_t { skip, read };
 ProgramMetadata read_program_metadata(const CoreFile& core, const CoreStacks& stacks,
                                       const std::vector<InputFile>& texts, DataFlow data_flow);
 
-// The same, without data flow. Those of the programs that were read last are kept: a study has many
-// core files of one program, and its metadata take a hundred times as long as a file of
-// TELLTALE_PATHS. Threads may call it at once.
+// The same, without data flow. Keeps the metadata of the two sets of programs that were used last:
+// a study has many core files of one program, and reading its metadata takes longer than reading
+// any of them. Thread-safe.
 std::shared_ptr<const ProgramMetadata> shared_program_metadata(const CoreFile& core,
                                                                const CoreStacks& stacks,
                                                                const std::vector<InputFile>& texts);
