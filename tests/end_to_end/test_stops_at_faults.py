@@ -162,6 +162,21 @@ class StopsAtFaults(SamplerCase):
                 self.assertEqual(wrong[:5], [])
                 self.assertGreater(known, 0)
 
+    def test_the_branch_of_a_fault_is_known_without_paths(self):
+        """In optimised code, of functions with coverage alone: the program says which block the instruction is in."""
+        source = SOURCE_DIR / "tests/programs/csi/cases/fault_in_branch.c"
+        text = source.read_text().splitlines()
+        number = {each: next(i for i, line in enumerate(text, 1) if each in line) for each in ("large", "*first =", "small", "*second =", "return value")}
+        for release, schema, level in itertools.product(RELEASES, ("bb.schema", "cc.schema"), ("-O1", "-O2", "-O3", "-Os")):
+            program = build(self.path("program"), release, f"--trace={schema}", "-silent", "-g", level, source)
+            for words, ran, not_run in ((("a", "b", "c"), ("large", "*first ="), ("small", "*second =")), ((), ("small", "*second ="), ("large", "*first ="))):
+                with self.subTest(release=release, schema=schema, level=level, words=words):
+                    run(program, *words, env={"TELLTALE_PATHS": str(self.path("paths"))})
+                    frame = json.loads(run(TELLTALE, "paths", self.path("paths"), "--program", program, "--json").stdout)["threads"][0]["frames"][0]
+                    lines = {line["line"]: line["ran"] for line in frame["lines_of_call"]}
+                    self.assertEqual([lines[number[each]] for each in ran], ["yes", "yes"])
+                    self.assertEqual([lines[number[each]] for each in (*not_run, "return value")], ["no"] * 3)
+
 
 if __name__ == "__main__":
     unittest.main()
