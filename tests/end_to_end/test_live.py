@@ -204,6 +204,29 @@ class FollowTest(unittest.TestCase):
             self.assertGreater(len(documents(answers)), 1)
             self.assertEqual(documents(answers)[-1]["records"], json.loads(telltale("info", "--json", folder).stdout)["records"])
 
+    def test_filters_that_select_nothing_are_said(self):
+        """As without --follow, and not again with each answer."""
+        calls, events = GOLDEN / "calls.fdr", GOLDEN.parent / "mono/v17.mlpd"
+        for words in (["top", "--function", "#*", "--function", "nothing", calls], ["top", "--thread", "1", "--thread", "99", calls],
+                      ["dump", "--thread", "1", "--thread", "99", calls], ["report", "--track", "0x1000", "--function", "nothing", events],
+                      ["report", "--find", "S:8", "--thread", "9", events], ["report", "--function", "nothing", events],
+                      ["stacks", "--thread", "1", "--thread", "99", calls]):
+            with self.subTest(words=words):
+                once, followed = telltale(*words), telltale(*words, "--follow")
+                self.assertEqual((followed.returncode, followed.stdout, followed.stderr), (0, once.stdout, once.stderr))
+                self.assertRegex(followed.stderr, "match `nothing`|no thread is|do not select objects")
+        with tempfile.TemporaryDirectory() as folder:
+            trace = self.trace_of_this_process()
+            path = pathlib.Path(folder, "growing.fdr")
+            with open(path, "wb", buffering=0) as file:
+                file.write(trace[:-20])
+                following = start("top", "--json", "--follow", "--thread", "1", "--thread", "99", path)
+                time.sleep(1.5)
+                file.write(trace[-20:])
+            answers, complaints = following.communicate(timeout=60)
+            self.assertGreater(len(documents(answers)), 1)
+            self.assertEqual(complaints.count("no thread is 99"), 1, complaints)
+
     def test_what_ends_torn_is_said(self):
         with tempfile.TemporaryDirectory() as folder:
             torn = pathlib.Path(folder, "torn.fdr")

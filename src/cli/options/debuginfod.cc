@@ -17,10 +17,10 @@ namespace {
 
 constexpr uint64_t kPatienceMs = 1000;
 
-// A line about progress may be there.
+// A line about progress may be there. Not among the messages that are written after an answer.
 void tell(std::string_view servers) {
-  print_message("\r\x1b[Ktelltale: waiting for debug files from {} (DEBUGINFOD_URLS)\n",
-                visible(servers));
+  write_message(fmt::format("\r\x1b[Ktelltale: waiting for debug files from {} (DEBUGINFOD_URLS)\n",
+                            visible(servers)));
 }
 
 }  // namespace

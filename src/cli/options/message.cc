@@ -5,6 +5,23 @@
 #include <cerrno>
 
 namespace telltale::cli {
+namespace {
+
+thread_local CollectedMessages* collected = nullptr;
+
+}  // namespace
+
+CollectedMessages::CollectedMessages() { collected = this; }
+
+CollectedMessages::~CollectedMessages() { collected = nullptr; }
+
+void pass_message(std::string_view text) {
+  if (collected != nullptr) {
+    collected->text_ += text;
+  } else {
+    write_message(text);
+  }
+}
 
 void write_message(std::string_view text) {
   while (!text.empty()) {

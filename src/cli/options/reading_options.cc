@@ -1,6 +1,7 @@
 #include "cli/options/reading_options.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -352,7 +353,7 @@ int answer_recording(const ReadingOptions& options,
     settle_window(opened, options, settled);
     const ProgressLine progress(opened);
     const int status = answer(opened, settled);
-    if (status != kUsage && !options.follow && opened.timed_calls() != nullptr)
+    if (status != kUsage && opened.timed_calls() != nullptr)
       remark_unmatched(*opened.timed_calls(), settled, options.jobs);
     return status;
   });
@@ -365,10 +366,19 @@ int answer_and_follow(const ReadingOptions& options,
   if (std::ranges::find(options.files, "-") != options.files.end())
     return report_error(usage_error("--follow needs files, not standard input").error());
   options.follower->begin(options.files);
-  int status = answer(writers);
+  // What the answer before said is said again only where the screen was cleared in between.
+  const bool clears = ::isatty(STDOUT_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0;
+  std::string said;
+  const auto once = [&] {
+    const CollectedMessages messages;
+    const int status = answer(writers);
+    if (clears || messages.text() != said) write_message(messages.text());
+    said = messages.text();
+    return status;
+  };
+  int status = once();
   // A wrong command line stays wrong, however much is written.
-  while (status != kUsage && !print_failed() && options.follower->more(writers))
-    status = answer(writers);
+  while (status != kUsage && !print_failed() && options.follower->more(writers)) status = once();
   print_message("{}", options.follower->complaints());
   return status == kDone ? options.follower->held_status() : status;
 }

@@ -127,7 +127,7 @@ int report_objects(const Recording& recording, const ReportOptions& options,
                    const CallFilter& filter) {
   const Result<Section> objects = track_objects(*recording.runtime_events(), options.runtime.made);
   if (!objects) return report_error(objects.error());
-  if (!filter.keeps_everything() && !options.reading.follow) {
+  if (!filter.keeps_everything()) {
     print_message(
         "telltale: --thread, --time, --function and --depth do not select objects: --track and "
         "--find read the whole recording\n");
@@ -206,11 +206,10 @@ int report_runtime(const Recording& recording, const ReportOptions& options,
       printed != kDone)
     return printed;
   const Result<int> judged = judge(gate, readings);
-  if (!reading.follow) {
-    remark_filters(recording, *reports, sections, options, filter);
+  remark_filters(recording, *reports, sections, options, filter);
+  if (!reading.follow)  // the end of a shot may not be written yet
     for (const auto& [number, shot] : readings.in_part)
       remark_shots_in_part({&shot, 1}, recording.timed_calls()->first_time());
-  }
   const int status = report_problems(reading, problems);
   if (!judged) return report_error(judged.error());
   return *judged == kDone ? status : *judged;
