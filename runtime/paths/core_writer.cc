@@ -254,7 +254,7 @@ constexpr size_t note_bytes(size_t contents) {
 elf_prpsinfo describe_process() {
   elf_prpsinfo process = {};
   process.pr_pid = ::getpid();
-  const File arguments("/proc/thread-self/cmdline", O_RDONLY);
+  const File arguments(own_file("/proc/self/cmdline", "/proc/thread-self/cmdline"), O_RDONLY);
   const long got = arguments.read(process.pr_psargs, sizeof(process.pr_psargs) - 1);
   const char* last = process.pr_psargs;
   for (const char* c = process.pr_psargs; *c != 0; ++c) {
@@ -269,7 +269,7 @@ elf_prpsinfo describe_process() {
 
 // The auxiliary vector, into `buffer`; its size in bytes.
 size_t read_auxiliary_vector() {
-  const File file("/proc/thread-self/auxv", O_RDONLY);
+  const File file(own_file("/proc/self/auxv", "/proc/thread-self/auxv"), O_RDONLY);
   const long got = file.read(work->buffer, sizeof(work->buffer));
   return got > 0 ? static_cast<size_t>(got) : 0;
 }

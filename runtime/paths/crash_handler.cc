@@ -10,6 +10,7 @@
 #include <string.h>
 #include <ucontext.h>
 
+#include "../signals/aligned_handler.h"
 #include "../signals/kept_handlers.h"
 #include "../signals/sanitizer_death.h"
 #include "../signals/unchecked_memory.h"
@@ -128,7 +129,7 @@ void write_once(int signal, const siginfo_t& info, const ucontext_t& context) {
   }
 }
 
-void on_fatal(int signal, siginfo_t* info, void* context) {
+TELLTALE_SIGNAL_HANDLER void on_fatal(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
   write_once(signal, *info, *static_cast<const ucontext_t*>(context));
   hand_on(signal, info);

@@ -59,8 +59,8 @@ Line parse(const char* at) {
 // Collects lines, a file at a time.
 class Collector {
  public:
-  Collector(Mappings& mappings, StackRange* stacks, size_t stack_count)
-      : out_(mappings), stacks_(stacks), stack_count_(stack_count) {}
+  Collector(Mappings& mappings, StackRange* stacks, size_t stack_count, bool code_only)
+      : out_(mappings), stacks_(stacks), stack_count_(stack_count), code_only_(code_only) {}
 
   void add(const Line& line) {
     for (size_t i = 0; i < stack_count_; ++i) {
@@ -84,7 +84,7 @@ class Collector {
   }
 
   void finish_file() {
-    if (path_ != nullptr && !executable_) {
+    if (path_ != nullptr && !executable_ && code_only_) {
       out_.count = first_;
       out_.text_bytes = static_cast<size_t>(path_ - out_.text);
     }
@@ -106,18 +106,17 @@ class Collector {
   Mappings& out_;
   StackRange* stacks_;
   size_t stack_count_;
+  bool code_only_;
   const char* path_ = nullptr;  // of the file whose lines are added
   size_t first_ = 0;
   bool executable_ = false;
 };
 
-}  // namespace
-
-void Mappings::read(StackRange* stacks, size_t stack_count) {
-  count = 0;
-  text_bytes = 0;
-  Collector collector(*this, stacks, stack_count);
-  const File file("/proc/thread-self/maps", O_RDONLY);
+void read_files(Mappings& mappings, StackRange* stacks, size_t stack_count, bool code_only) {
+  mappings.count = 0;
+  mappings.text_bytes = 0;
+  Collector collector(mappings, stacks, stack_count, code_only);
+  const File file(own_file("/proc/self/maps", "/proc/thread-self/maps"), O_RDONLY);
   static char lines[8192];
   size_t kept = 0;
   for (;;) {
@@ -136,6 +135,14 @@ void Mappings::read(StackRange* stacks, size_t stack_count) {
     ::memmove(lines, at, kept);
   }
   collector.finish_file();
+}
+
+}  // namespace
+
+void Mappings::read(StackRange* stacks, size_t stack_count) {
+  read_files(*this, stacks, stack_count, true);
+  // qemu-user shows no mapping of a file as executable.
+  if (count == 0) read_files(*this, stacks, stack_count, false);
 }
 
 }  // namespace telltale::paths

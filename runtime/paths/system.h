@@ -62,6 +62,15 @@ class File {
   int file_;
 };
 
+// A file of /proc about this process, by its name in the folders of a process and of a thread: the
+// thread's if the other has nothing, because the first thread has ended. qemu-user shows the
+// program instead of itself only in the process's.
+inline const char* own_file(const char* of_process, const char* of_thread) {
+  const File file(of_process, O_RDONLY);
+  char first = 0;
+  return file.read(&first, 1) == 1 ? of_process : of_thread;
+}
+
 // This process's memory. Memory that does not exist is an error, not a fault.
 class Memory {
  public:

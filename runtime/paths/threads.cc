@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <string.h>
 
+#include "../signals/aligned_handler.h"
 #include "system.h"
 
 namespace telltale::paths {
@@ -36,7 +37,7 @@ void wait_for_release() {
   }
 }
 
-void on_stop(int, siginfo_t*, void* context) {
+TELLTALE_SIGNAL_HANDLER void on_stop(int, siginfo_t*, void* context) {
   const int kept = errno;
   const int self = thread_id();
   Threads* const threads = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);

@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "../signals/aligned_handler.h"
 #include "../signals/kept_handlers.h"
 #include "../signals/sanitizer_death.h"
 #include "backtrace.h"
@@ -119,7 +120,7 @@ bool is_from_kernel(const siginfo_t* info, int signal) {
          info->si_signo == signal;
 }
 
-void on_fatal(int signal, siginfo_t* info, void* context) {
+TELLTALE_SIGNAL_HANDLER void on_fatal(int signal, siginfo_t* info, void* context) {
   const int kept = errno;
   if (!is_from_kernel(info, signal)) {
     info = nullptr;

@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "aligned_handler.h"
+
 // <signal.h> says whether libc is glibc.
 #if defined(TELLTALE_BEFORE_LIBC) && defined(__GLIBC__)
 
@@ -45,7 +47,7 @@ bool has_kept(int signal) {
   return signal > 0 && signal < kSignalLimit && __atomic_load_n(&is_kept[signal], __ATOMIC_ACQUIRE);
 }
 
-void run_once(int signal, siginfo_t* info, void* context) {
+TELLTALE_SIGNAL_HANDLER void run_once(int signal, siginfo_t* info, void* context) {
   const struct sigaction action = once[signal];
   next_sigaction(signal, &kept[signal], nullptr);
   if ((action.sa_flags & SA_SIGINFO) != 0) {
@@ -57,7 +59,7 @@ void run_once(int signal, siginfo_t* info, void* context) {
 
 // For a signal that the program ignores. The kernel kills a program that ignores a signal which an
 // instruction raises; our handler runs then. Signals that were sent are ignored.
-void pass_faults(int signal, siginfo_t* info, void* context) {
+TELLTALE_SIGNAL_HANDLER void pass_faults(int signal, siginfo_t* info, void* context) {
   const bool is_sent = info->si_code <= 0 || (signal == SIGBUS && info->si_code == BUS_MCEERR_AO);
   if (!is_sent) kept[signal].sa_sigaction(signal, info, context);
 }

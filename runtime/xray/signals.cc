@@ -2,6 +2,7 @@
 
 #include <signal.h>
 
+#include "../signals/aligned_handler.h"
 #include "../signals/kept_handlers.h"
 #include "../signals/sanitizer_death.h"
 #include "cells.h"
@@ -86,7 +87,7 @@ void crash(int signal, const siginfo_t* info) {
   __atomic_store_n(&snapshot_done, 1, __ATOMIC_RELEASE);
 }
 
-void on_fatal(int signal, siginfo_t* info, void*) {
+TELLTALE_SIGNAL_HANDLER void on_fatal(int signal, siginfo_t* info, void*) {
   if (signal == SIGBUS && info->si_code == BUS_ADRERR && lose_trace(info->si_addr)) return;
   if (is_crashing_here()) __builtin_longjmp(after_fault, 1);
   if (state.options.notes_crashes()) crash(signal, info);
@@ -96,7 +97,7 @@ void on_fatal(int signal, siginfo_t* info, void*) {
 void on_sanitizer_death() { crash(0, nullptr); }
 
 // The previous handler runs after ours; for the default action, ending the process is our task.
-void on_snapshot_signal(int signal, siginfo_t* info, void* context) {
+TELLTALE_SIGNAL_HANDLER void on_snapshot_signal(int signal, siginfo_t* info, void* context) {
   write_snapshot(nullptr);
   struct sigaction& host = before[signal];
   const bool asks = (host.sa_flags & SA_SIGINFO) != 0;
