@@ -275,13 +275,16 @@ void add_stop(const std::vector<FramePaths>& frames, size_t index, FunctionCover
 }
 
 // Calls `add` with each frame, as an index of its thread's frames, and its function. Skips frames
-// whose name several functions have, in different files.
+// whose name several functions have, in different files, and frames at whose address several are.
 template <typename Add>
-void for_each_frame(const std::vector<ThreadPaths>& threads, std::vector<FunctionCoverage>& all,
-                    const Add& add) {
+void for_each_frame(const std::vector<ThreadPaths>& threads, const FlowFunctions& functions,
+                    std::vector<FunctionCoverage>& all, const Add& add) {
   for (const ThreadPaths& thread : threads) {
     for (size_t i = 0; i < thread.frames.size(); ++i) {
       const FramePaths& frame = thread.frames[i];
+      if (functions.is_folded(frame.module, frame.symbol) ||
+          functions.is_folded(frame.module, frame.linkage_name))
+        continue;
       std::vector<FunctionCoverage*> fitting;
       for (const std::string* const name : {&frame.symbol, &frame.linkage_name}) {
         const std::string_view symbol = csi::without_variant(*name);
@@ -357,9 +360,9 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
   std::vector<FlaggedRecord> flags;
   std::vector<FunctionCoverage> all = read_flags(
       core, core_name, stacks, metadata, CoverageReader::Wanted::functions, flags, problems);
-  for_each_frame(threads, all, add_frame);
+  for_each_frame(threads, metadata.functions, all, add_frame);
   const auto uncertain = add_program_blocks(core, metadata, threads, flags, all);
-  for_each_frame(threads, all, add_stop);
+  for_each_frame(threads, metadata.functions, all, add_stop);
   for (FunctionCoverage& function : all) {
     finish(function);
     for (auto& [place, ran] : function.lines)

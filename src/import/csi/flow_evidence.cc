@@ -159,7 +159,13 @@ void FlowEvidence::add_flags(const std::vector<FlaggedRecord>& records) {
 // part of a function has a symbol, but no record: the linkage name is the function's.
 std::vector<uint32_t> FlowEvidence::functions_named(const FramePaths& frame) const {
   std::vector<uint32_t> named = functions_.find(frame.module, frame.symbol);
-  return named.empty() ? functions_.find(frame.module, frame.linkage_name) : named;
+  if (named.empty()) named = functions_.find(frame.module, frame.linkage_name);
+  std::set<uint32_t> all(named.begin(), named.end());
+  for (const uint32_t f : named) {
+    const std::set<uint32_t>& folded = functions_.functions()[f].folded_with;
+    all.insert(folded.begin(), folded.end());
+  }
+  return {all.begin(), all.end()};
 }
 
 // The function of the position at the frame's place.
@@ -173,7 +179,14 @@ std::optional<uint32_t> FlowEvidence::function_at(const FramePaths& frame) const
   return std::nullopt;
 }
 
+// None if several functions are at the frame's address.
 std::optional<uint32_t> FlowEvidence::function_of(const FramePaths& frame) const {
+  const std::optional<uint32_t> function = function_by_records(frame);
+  return function && functions_.functions()[*function].folded_with.empty() ? function
+                                                                           : std::nullopt;
+}
+
+std::optional<uint32_t> FlowEvidence::function_by_records(const FramePaths& frame) const {
   if (const std::optional<uint32_t> at = function_at(frame)) return at;
   if (frame.decoded.size() == 1) {
     const auto traced = traced_.find(frame.decoded.front().graph.get());

@@ -44,6 +44,7 @@ class FlowEvidence {
   void add_thread(const ThreadPaths& thread);
   [[nodiscard]] std::vector<uint32_t> functions_named(const FramePaths& frame) const;
   [[nodiscard]] std::optional<uint32_t> function_of(const FramePaths& frame) const;
+  [[nodiscard]] std::optional<uint32_t> function_by_records(const FramePaths& frame) const;
   [[nodiscard]] std::optional<uint32_t> function_at(const FramePaths& frame) const;
   void add_paths(const FramePaths& frame, ProgramEvidence::Frame& at) const;
   // The function that a frame called. Both empty: it called none, or an unknown one.

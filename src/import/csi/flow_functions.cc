@@ -100,7 +100,8 @@ uint32_t FlowFunctions::add(const std::string& module, const FlowRecord& record)
                         .file = record.file,
                         .module = module,
                         .line = record.line,
-                        .copies = {&record}});
+                        .copies = {&record},
+                        .folded_with = {}});
   flow_.functions.push_back(function_of(record));
   same_name.push_back(index);
   return index;
@@ -133,6 +134,22 @@ void FlowFunctions::add_module(const std::string& module, const std::vector<Flow
                                 (is_open || symbols.exported.contains(function.symbol)));
     resolve(index, module, symbols);
   }
+  find_folded(module, symbols);
+}
+
+void FlowFunctions::find_folded(const std::string& module, const ModuleSymbols& symbols) {
+  for (const std::vector<std::string>& names : symbols.at_one_address) {
+    std::set<uint32_t> folded;
+    size_t described = 0;  // aliases have no records
+    for (const std::string& name : names) {
+      const std::vector<uint32_t> functions = find(module, name);
+      if (!functions.empty()) ++described;
+      folded.insert(functions.begin(), functions.end());
+    }
+    if (described < 2 || folded.size() < 2) continue;
+    for (const uint32_t f : folded) functions_[f].folded_with.insert(folded.begin(), folded.end());
+  }
+  for (uint32_t f = 0; f < functions_.size(); ++f) functions_[f].folded_with.erase(f);
 }
 
 std::vector<uint32_t> FlowFunctions::callees_of(const FlowRecord& caller, const std::string& callee,
@@ -206,6 +223,11 @@ std::vector<uint32_t> FlowFunctions::find(const std::string& module,
   if (symbols == by_symbol_.end()) return {};
   const auto found = symbols->second.find(csi::without_variant(symbol));
   return found == symbols->second.end() ? std::vector<uint32_t>() : found->second;
+}
+
+bool FlowFunctions::is_folded(const std::string& module, std::string_view symbol) const {
+  return std::ranges::any_of(find(module, symbol),
+                             [&](uint32_t f) { return !functions_[f].folded_with.empty(); });
 }
 
 bool FlowFunctions::calls_return() const {

@@ -17,6 +17,8 @@ struct ModuleSymbols {
   bool is_complete = false;         // it has a symbol table with all functions
   std::set<std::string> exported;   // functions that others can call by name
   std::set<std::string> functions;  // all that are defined in it
+  // Symbols that are at one address, a list for each such address. A name can be there twice.
+  std::vector<std::vector<std::string>> at_one_address;
 };
 
 // A function of a program, with all of its copies and variants, which have the same blocks.
@@ -27,6 +29,9 @@ struct FlowFunction {
   std::string module;
   uint32_t line = 0;
   std::vector<const csi::FlowRecord*> copies;
+  // Other functions at its address, as linkers put identical code (--icf=all): what is known of the
+  // address may be of any of them.
+  std::set<uint32_t> folded_with;
 };
 
 // The symbol of the function of the source that the record's function is of: compilers make copies
@@ -46,6 +51,8 @@ class FlowFunctions {
   // Functions of a module with this symbol, of a variant or not.
   [[nodiscard]] std::vector<uint32_t> find(const std::string& module,
                                            std::string_view symbol) const;
+  // Whether such a function is at the address of another one.
+  [[nodiscard]] bool is_folded(const std::string& module, std::string_view symbol) const;
   // Whether calls are left by returning only (ProgramEvidence), as far as the code tells.
   [[nodiscard]] bool calls_return() const;
 
@@ -53,6 +60,7 @@ class FlowFunctions {
   using Symbols = std::map<std::string, std::vector<uint32_t>, std::less<>>;
 
   uint32_t add(const std::string& module, const csi::FlowRecord& record);
+  void find_folded(const std::string& module, const ModuleSymbols& symbols);
   void resolve(uint32_t function, const std::string& module, const ModuleSymbols& symbols);
   // Those of `candidates` that the units name; not one of several with the same name and unit.
   [[nodiscard]] std::vector<uint32_t> constructors(const std::set<uint32_t>& candidates,

@@ -2,6 +2,7 @@
 
 #include <elf.h>
 
+#include <algorithm>
 #include <set>
 #include <span>
 #include <string_view>
@@ -32,10 +33,29 @@ bool is_linker_stub(std::string_view name, uint64_t size) {
   return size == 0 && (name.ends_with("$plt") || name.ends_with("$pltgot"));
 }
 
+// The names of functions that are at one address, a list for each such address.
+using Addressed = std::pair<uint64_t, std::string_view>;
+std::vector<std::vector<std::string>> at_one_address(std::vector<Addressed> functions) {
+  std::vector<std::vector<std::string>> all;
+  std::ranges::sort(functions);
+  for (auto begin = functions.begin(); begin != functions.end();) {
+    const auto end = std::find_if(begin, functions.end(), [&](const Addressed& function) {
+      return function.first != begin->first;
+    });
+    if (end - begin > 1) {
+      std::vector<std::string>& names = all.emplace_back();
+      for (; begin != end; ++begin) names.emplace_back(begin->second);
+    }
+    begin = end;
+  }
+  return all;
+}
+
 // Adds the defined functions of a table; false if it is damaged. Assembly need not give a symbol
-// the type of a function: those without a type count if they are where functions are.
+// the type of a function: those without a type count if they are where functions are. `addressed`:
+// functions that have code; null if they are not wanted.
 bool read_table(const Section& symbols, std::string_view strings, std::endian order,
-                std::set<std::string>& functions) {
+                std::set<std::string>& functions, std::vector<Addressed>* addressed) {
   std::vector<std::pair<uint16_t, std::string_view>> untyped;  // by section
   std::set<uint16_t> code;
   Cursor in(std::as_bytes(std::span(symbols.bytes)), order);
@@ -44,7 +64,7 @@ bool read_table(const Section& symbols, std::string_view strings, std::endian or
     const auto info = in.read<uint8_t>("info");
     in.read<uint8_t>("visibility");
     const auto section = in.read<uint16_t>("section");
-    in.read<uint64_t>("value");
+    const auto value = in.read<uint64_t>("value");
     const auto size = in.read<uint64_t>("size");
     if (in.error()) return false;
     const unsigned type = ELF64_ST_TYPE(info);
@@ -57,6 +77,7 @@ bool read_table(const Section& symbols, std::string_view strings, std::endian or
     if (is_function) {
       code.insert(section);
       functions.emplace(text);
+      if (addressed != nullptr && size != 0) addressed->emplace_back(value, text);
     } else if (!is_no_function(text)) {
       untyped.emplace_back(section, text);
     }
@@ -82,15 +103,17 @@ std::map<std::string, ModuleSymbols> read_module_symbols(
     if (!is_wanted(table)) continue;
     const Section* const strings = strings_of(names, table);
     ModuleSymbols& symbols = all[table.module];
-    symbols.is_complete =
-        strings != nullptr && read_table(table, strings->bytes, order, symbols.functions);
+    std::vector<Addressed> addressed;
+    symbols.is_complete = strings != nullptr &&
+                          read_table(table, strings->bytes, order, symbols.functions, &addressed);
+    symbols.at_one_address = at_one_address(std::move(addressed));
   }
   const std::vector<Section> exported_names = stacks.sections(".dynstr", ignored);
   for (const Section& table : stacks.sections(".dynsym", ignored)) {
     if (!is_wanted(table)) continue;
     const Section* const strings = strings_of(exported_names, table);
     ModuleSymbols& symbols = all[table.module];
-    if (strings == nullptr || !read_table(table, strings->bytes, order, symbols.exported))
+    if (strings == nullptr || !read_table(table, strings->bytes, order, symbols.exported, nullptr))
       symbols.is_complete = false;
   }
   return all;
