@@ -157,12 +157,11 @@ class PathTracing {
   void instrument(llvm::Function& function, MechanismSet mechanisms, bool is_local) {
     const bool traces = (mechanisms & kTracePaths) != 0;
     // With FC alone, functions have next to no other code, and positions would cost time. Code that
-    // is inlined later, into others or here, would need more than starts of blocks. Where the
-    // Sampler copies functions, readers know more if the copies have the same blocks. Returns are
-    // not copied: as the block where an activation stopped is known, blocks that return need no
-    // flags, and nothing would say which of them ran in calls that have returned.
-    const bool places_blocks = !traces && (mechanisms & (kCoverBlocks | kCoverCalls)) != 0 &&
-                               !unit_.optimises_later && !unit_.is_sampled;
+    // is inlined later, into others or here, would need more than starts of blocks. Returns are not
+    // copied: as the block where an activation stopped is known, blocks that return need no flags,
+    // and nothing would say which of them ran in calls that have returned.
+    const bool places_blocks =
+        !traces && (mechanisms & (kCoverBlocks | kCoverCalls)) != 0 && !unit_.optimises_later;
     const bool traces_late = traces && !unit_.options.legacy_names && !unit_.optimises_later;
     if (traces_late && is_optimised_) separate_returns(function);
     collect_source_lines(function);
@@ -290,7 +289,6 @@ class LineMarkingPass : public llvm::PassInfoMixin<LineMarkingPass> {
     if (!traced_unit().is_active) return llvm::PreservedAnalyses::all();
     for (llvm::Function& function : module)
       if (function.isPresplitCoroutine()) correct_coroutine_lines(function);
-    traced_unit().is_sampled = current_unit().active;
     // What the Sampler inserts has lines of the code before which it is inserted. Among these are
     // lines that the code does not run, for example that of `else` after the first branch.
     mark_source_lines(module, is_optimised_, current_unit().active);

@@ -10,7 +10,6 @@ namespace telltale::instrument {
 // Options for the translation unit of this process; plugin.cc sets them.
 struct TracedUnit {
   TraceOptions options;
-  bool is_sampled = false;       // with the Sampler's schemes, too
   bool is_active = false;        // the pass has still to run
   bool optimises_later = false;  // another process does, after the pass, and generates the code
 };

@@ -22,6 +22,8 @@ TEXT = SOURCE.read_text().splitlines()
 COUNT = int(os.environ.get("TELLTALE_STOPS", "30"))
 STEPPED = SOURCE_DIR / "tests/programs/csi/cases/stepped_lines.c"
 STEPPED_TEXT = STEPPED.read_text().splitlines()
+SAMPLED = (("-fsampler-scheme=branches",), ("-fsampler-scheme=branches,returns,scalar-pairs",),
+           ("-fsampler-scheme=branches", "-fno-sample"), ("-fsampler-scheme=branches,returns", "-fsampler-adaptive"))
 
 
 class Stores:
@@ -105,7 +107,7 @@ class StopsAtFaults(SamplerCase):
         main = next(begin for begin, _, name in bounds_of_functions(program) if name == "main")
         crasher = build_crasher(self.path("crasher"))
         done = run(crasher, self.path("events"), self.path("addresses"), self.path("points"), 100_000, f"{main:x}", program,
-                   env={"LD_BIND_NOW": "1", "TELLTALE_PATHS": f"{self.folder}/core-%p"})
+                   env={"LD_BIND_NOW": "1", "SAMPLER_SEED": "1", "SAMPLER_SPARSITY": "3", "TELLTALE_PATHS": f"{self.folder}/core-%p"})
         self.assertEqual(done.returncode, 0, done.stderr)
         *lines, end = [line.split() for line in done.stdout.splitlines()]
         self.assertEqual(len({line[4] for line in lines}), len(points))
@@ -138,6 +140,25 @@ class StopsAtFaults(SamplerCase):
                     self.assertNotEqual(answers[first], "yes")
                     self.assertNotIn("yes", answers.values())
 
+    def check_stops(self, schema, level, release, count, seed, *words):
+        """No answer of stops at random instructions is wrong. Returns how many lines have certain answers."""
+        program = build(self.path("program"), release, "-no-pie", "-g", f"--trace={schema}", "-silent", level, *words, STEPPED)
+        stores = Stores(program)
+        self.assertGreater(len(set(stores.line.values())), 20)
+        wrong, known = [], 0
+        for ran, next_ones, pc, core in self.stopped_at(program, stores, count, seed):
+            document = json.loads(run(TELLTALE, "coverage", core, "--program", program, "--json").stdout)
+            for row in itertools.chain(*(function["lines"] for function in document["functions"])):
+                line, answer = row["line"], row["ran"]
+                if line not in stores.line.values():
+                    continue
+                known += answer != "maybe"
+                if (answer == "yes" and line not in ran | next_ones) or (answer == "no" and line in ran):
+                    wrong.append((core.name, hex(pc), line, answer))
+            core.unlink()
+        self.assertEqual(wrong[:5], [])
+        return known
+
     @unittest.skipUnless(platform.machine() == "x86_64", "stores are found in code for x86-64")
     def test_no_stop_at_any_instruction_has_a_wrong_answer(self):
         self.path("fc.schema").write_text("*;{FC}\n")
@@ -145,37 +166,37 @@ class StopsAtFaults(SamplerCase):
         for number, (schema, level) in enumerate(itertools.product(schemas, ("-O0", "-O1", "-O2", "-O3"))):
             release = RELEASES[number % len(RELEASES)]
             with self.subTest(schema=schema, level=level, release=release):
-                program = build(self.path("program"), release, "-no-pie", "-g", f"--trace={schema}", "-silent", level, STEPPED)
-                stores = Stores(program)
-                self.assertGreater(len(set(stores.line.values())), 20)
-                wrong, known = [], 0
-                for ran, next_ones, pc, core in self.stopped_at(program, stores, COUNT, number):
-                    document = json.loads(run(TELLTALE, "coverage", core, "--program", program, "--json").stdout)
-                    for row in itertools.chain(*(function["lines"] for function in document["functions"])):
-                        line, answer = row["line"], row["ran"]
-                        if line not in stores.line.values():
-                            continue
-                        known += answer != "maybe"
-                        if (answer == "yes" and line not in ran | next_ones) or (answer == "no" and line in ran):
-                            wrong.append((core.name, hex(pc), line, answer))
-                    core.unlink()
-                self.assertEqual(wrong[:5], [])
-                self.assertGreater(known, 0)
+                self.assertGreater(self.check_stops(schema, level, release, COUNT, number), 0)
 
-    def test_the_branch_of_a_fault_is_known_without_paths(self):
-        """In optimised code, of functions with coverage alone: the program says which block the instruction is in."""
+    @unittest.skipUnless(platform.machine() == "x86_64", "stores are found in code for x86-64")
+    def test_no_stop_in_copies_that_the_sampler_makes_has_a_wrong_answer(self):
+        for number, (words, schema, level) in enumerate(itertools.product(SAMPLED, ("cc.schema", "bb.schema"), ("-O0", "-O2"))):
+            # Each release has each schema at each level.
+            release = RELEASES[(number + number // 4) % len(RELEASES)]
+            with self.subTest(words=words, schema=schema, level=level, release=release):
+                self.assertGreater(self.check_stops(schema, level, release, COUNT // 2, number, *words), 0)
+
+    def check_branches(self, release, schema, level, *sampled):
         source = SOURCE_DIR / "tests/programs/csi/cases/fault_in_branch.c"
         text = source.read_text().splitlines()
         number = {each: next(i for i, line in enumerate(text, 1) if each in line) for each in ("large", "*first =", "small", "*second =", "return value")}
+        program = build(self.path("program"), release, f"--trace={schema}", "-silent", "-g", level, *sampled, source)
+        for words, ran, not_run in ((("a", "b", "c"), ("large", "*first ="), ("small", "*second =")), ((), ("small", "*second ="), ("large", "*first ="))):
+            with self.subTest(release=release, schema=schema, level=level, sampled=sampled, words=words):
+                run(program, *words, env={"TELLTALE_PATHS": str(self.path("paths")), "SAMPLER_SEED": "1", "SAMPLER_SPARSITY": "1"})
+                frame = json.loads(run(TELLTALE, "paths", self.path("paths"), "--program", program, "--json").stdout)["threads"][0]["frames"][0]
+                lines = {line["line"]: line["ran"] for line in frame["lines_of_call"]}
+                self.assertEqual([lines[number[each]] for each in ran], ["yes", "yes"])
+                self.assertEqual([lines[number[each]] for each in (*not_run, "return value")], ["no"] * 3)
+
+    def test_the_branch_of_a_fault_is_known_without_paths(self):
+        """In optimised code, of functions with coverage alone: the program says which block the instruction is in."""
         for release, schema, level in itertools.product(RELEASES, ("bb.schema", "cc.schema"), ("-O1", "-O2", "-O3", "-Os")):
-            program = build(self.path("program"), release, f"--trace={schema}", "-silent", "-g", level, source)
-            for words, ran, not_run in ((("a", "b", "c"), ("large", "*first ="), ("small", "*second =")), ((), ("small", "*second ="), ("large", "*first ="))):
-                with self.subTest(release=release, schema=schema, level=level, words=words):
-                    run(program, *words, env={"TELLTALE_PATHS": str(self.path("paths"))})
-                    frame = json.loads(run(TELLTALE, "paths", self.path("paths"), "--program", program, "--json").stdout)["threads"][0]["frames"][0]
-                    lines = {line["line"]: line["ran"] for line in frame["lines_of_call"]}
-                    self.assertEqual([lines[number[each]] for each in ran], ["yes", "yes"])
-                    self.assertEqual([lines[number[each]] for each in (*not_run, "return value")], ["no"] * 3)
+            self.check_branches(release, schema, level)
+
+    def test_the_branch_of_a_fault_is_known_in_copies_that_the_sampler_makes(self):
+        for release, schema, level, words in itertools.product(RELEASES, ("bb.schema", "cc.schema"), ("-O0", "-O2"), SAMPLED):
+            self.check_branches(release, schema, level, *words)
 
 
 if __name__ == "__main__":
