@@ -162,7 +162,7 @@ std::vector<TraceOptionHelp> trace_option_help() {
       {"-complete-exe", "Saves the probes that only programs that crash need."},
       {"--indirect-style=STYLE",
        "How a function with variants chooses one: std, by a variable of the program (default), or "
-       "ifunc, once when the program is loaded (not with -flto)."},
+       "ifunc, once when the program is loaded."},
       {"-path-array-size=N",
        "Keeps the last N paths of each activation; 10 by default. N may be the next word."},
       {"-hash-size=N",

@@ -76,7 +76,6 @@ struct Parts {
   bool only_headers = true;          // all inputs so far are headers
   bool is_static = false;            // the program needs no dynamic linker
   bool is_library = false;           // a shared object
-  bool optimises_at_link = false;    // -flto
   bool has_libc = true;
   bool is_quiet = false;  // no warnings are wanted
   bool threads_given = false;
@@ -174,8 +173,6 @@ void take_word(const std::string& word, Parts& parts) {
   parts.has_libc = parts.has_libc && !is_one_of(kNoLibc, word);
   parts.is_static = parts.is_static || word == "-static" || word == "-static-pie";
   parts.is_library = parts.is_library || word == "-shared" || word == "--shared";
-  if (word == "-flto" || word.starts_with("-flto=")) parts.optimises_at_link = true;
-  if (word == "-fno-lto") parts.optimises_at_link = false;
   if (word == "-" || !word.starts_with("-")) {
     parts.has_input = true;
     parts.reads_source = parts.reads_source || word == "-";
@@ -329,11 +326,6 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
     out.emplace_back("--end-no-unused-arguments");
   };
   const bool traces = parts.trace_options.is_on();
-  if (traces && parts.trace_options.dispatches_by_ifunc && parts.optimises_at_link)
-    return {{},
-            "--indirect-style=ifunc cannot be combined with -flto: LLVM's linkers crash on ifuncs",
-            {},
-            {}};
   if (traces) {
     result.warnings = std::move(parts.warnings);
     // Without debug information no reader finds lines and variables. A later -g0 wins. Without a

@@ -53,22 +53,6 @@ TEST(CommandLine, OtherMachinesGetNoCrashHandler) {
   EXPECT_FALSE(links_handler({"--target=riscv64-linux-gnu"}));
 }
 
-// LLVM's linkers crash on some of them.
-TEST(CommandLine, LinkTimeOptimisationExcludesIfuncs) {
-  const auto is_refused = [](std::vector<std::string> words) {
-    words.insert(words.begin(), {"--trace=realistic.schema", "--indirect-style=ifunc"});
-    const CommandLine line = rewrite(words, {"clang-19", "/plugin.so", "/library", 19});
-    return line.error.value_or("").starts_with("--indirect-style=ifunc cannot be combined");
-  };
-  for (const char* const option : {"-flto", "-flto=thin", "-flto=full"}) {
-    EXPECT_TRUE(is_refused({option, "-c", "user.c"})) << option;
-    EXPECT_TRUE(is_refused({option, "user.o"})) << option;
-    EXPECT_FALSE(is_refused({option, "-c", "user.c", "-fno-lto"})) << option;
-    EXPECT_FALSE(is_refused({option, "-c", "user.c", "--indirect-style=std"})) << option;
-  }
-  EXPECT_FALSE(is_refused({"-c", "user.c"}));
-}
-
 TEST(CommandLine, ProgramsWithSchemesAreNotLinkedForOtherMachines) {
   const auto error_of = [](const std::vector<std::string>& more) {
     std::vector<std::string> words = {"-fsampler-scheme=branches", "user.c"};
