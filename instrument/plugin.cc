@@ -15,6 +15,7 @@
 #include "analysis/callee_weights.h"
 #include "frontend/site_consumer.h"
 #include "path_tracing/path_tracing_pass.h"
+#include "path_tracing/traced_unit.h"
 #include "transform/sampler_pass.h"
 #include "translation_unit.h"
 

@@ -173,7 +173,7 @@ class PathTracing {
   }
 
   void make_variants(llvm::Function& function, std::vector<MechanismSet> variants) {
-    const std::string reason = reason_against_variants(function, unit_.options);
+    const std::string reason = reason_against_variants(function, unit_);
     if (!reason.empty()) {
       warn(function, "it has variants and " + reason);
       skip(function, "variants of a function that " + reason);
@@ -181,7 +181,7 @@ class PathTracing {
       return;
     }
     const bool is_local = function.hasLocalLinkage();
-    for (const Variant& variant : replicate(function, std::move(variants), unit_.options))
+    for (const Variant& variant : replicate(function, std::move(variants), unit_))
       instrument(*variant.function, variant.mechanisms, is_local);
   }
 

@@ -118,16 +118,18 @@ bool loses_arguments(const llvm::Function& function, bool by_ifunc) {
 #endif
 }
 
-bool is_chosen_by_ifunc(const llvm::Function& function, const TraceOptions& options) {
-  return options.dispatches_by_ifunc && !function.hasLocalLinkage() && !function.hasComdat() &&
-         function.getName() != "main";
+// With link-time optimisation, not if the unit refers to the function other than by calls: the
+// linker of LLVM 19 and 22 crashes on references to an ifunc of the same unit.
+bool is_chosen_by_ifunc(const llvm::Function& function, const TracedUnit& unit) {
+  return unit.options.dispatches_by_ifunc && !function.hasLocalLinkage() && !function.hasComdat() &&
+         function.getName() != "main" && !(unit.optimises_later && function.hasAddressTaken());
 }
 
 }  // namespace
 
-std::string reason_against_variants(llvm::Function& function, const TraceOptions& options) {
+std::string reason_against_variants(llvm::Function& function, const TracedUnit& unit) {
   if (function.isVarArg()) return "takes a variable number of arguments";
-  if (loses_arguments(function, is_chosen_by_ifunc(function, options)))
+  if (loses_arguments(function, is_chosen_by_ifunc(function, unit)))
     return "takes a structure on the stack";
   if (!label_tables(function)) return "has labels whose addresses other code may have";
   for (const llvm::Instruction& instruction : llvm::instructions(function)) {
@@ -139,7 +141,7 @@ std::string reason_against_variants(llvm::Function& function, const TraceOptions
 }
 
 std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSet> variants,
-                               const TraceOptions& options) {
+                               const TracedUnit& unit) {
   std::sort(variants.begin(), variants.end(),
             [](MechanismSet a, MechanismSet b) { return name_of(a) < name_of(b); });
   // As csi-cc numbers them: by name, where the empty set counts as the first.
@@ -167,7 +169,7 @@ std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSe
   const auto linkage = function.getLinkage();
   llvm::Comdat* const comdat = function.getComdat();
   const SourceFunction source = source_of(function);
-  const bool by_ifunc = is_chosen_by_ifunc(function, options);
+  const bool by_ifunc = is_chosen_by_ifunc(function, unit);
   function.deleteBody();
   for (llvm::GlobalVariable* const table : tables) table->eraseFromParent();
   if (by_ifunc) {

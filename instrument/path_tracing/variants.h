@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trace_options.h"
+#include "path_tracing/traced_unit.h"
 
 namespace telltale::instrument {
 
@@ -16,11 +16,11 @@ struct Variant {
 };
 
 // Why the function cannot have variants, of which "it" is the subject; empty if it can.
-std::string reason_against_variants(llvm::Function& function, const TraceOptions& options);
+std::string reason_against_variants(llvm::Function& function, const TracedUnit& unit);
 
 // Replaces the body of `function` by code that calls one of its variants, copies of the old body.
 // REQUIRES: at least two different sets, and no reason against it.
 std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSet> variants,
-                               const TraceOptions& options);
+                               const TracedUnit& unit);
 
 }  // namespace telltale::instrument

@@ -1,6 +1,7 @@
 """Path tracing with all kinds of builds: link-time optimisation, comdat, sanitizers, coroutines; what is left out; variables as
 a debugger reads them; and together with the Sampler."""
 import collections
+import itertools
 import re
 import shutil
 import struct
@@ -108,6 +109,22 @@ class Builds(SamplerCase):
                 names, records = self.look_at(program)
                 self.assertIn("_Z5otheri", names)
                 self.assertTrue(records.positions)
+
+    def test_variants_with_link_time_optimisation(self):
+        """LLVM's linkers crash on references to an ifunc of the same unit."""
+        schema = self.path("variants.schema")
+        schema.write_text("*;{};{FC};{PT}")
+        linkers = [linker for linker in ("bfd", "gold") if shutil.which(f"ld.{linker}")]
+        self.assertTrue(linkers)
+        for release, linker, flags, style in itertools.product(RELEASES, linkers, ("-flto", "-flto=thin"), ("std", "ifunc")):
+            with self.subTest(release=release, linker=linker, flags=flags, style=style):
+                done = compile_with(release, f"--trace={schema}", f"--indirect-style={style}", "-O1", flags, f"-fuse-ld={linker}", PROGRAMS / "pointed_to.c",
+                                    "-o", self.path("program"))
+                self.assertEqual((done.returncode, other_warnings(done)), (0, ""))
+                self.assertEqual(run(self.path("program")).stdout, "3 7\n")
+                # Optimisation of the whole program leaves no symbol of it.
+                if flags == "-flto=thin":
+                    self.assertEqual("i larger\n" in run("nm", self.path("program")).stdout, style == "ifunc")
 
     def test_variables_have_one_place_after_link_time_optimisation(self):
         """Optimisers that run later must not declare a variable in a part of its function only."""
