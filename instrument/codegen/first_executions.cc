@@ -2,10 +2,10 @@
 
 namespace telltale::instrument {
 
-llvm::GlobalVariable* FirstExecutions::make_budget() {
+llvm::GlobalVariable* FirstExecutions::make_budget(Renewal renewal) {
   llvm::Type* const byte = llvm::Type::getInt8Ty(tables_.module().getContext());
-  return budgets_.emplace_back(
-      tables_.make_variable(llvm::ConstantInt::get(byte, 0), "budget", false));
+  return (renewal == kRenewed ? renewed_ : once_)
+      .emplace_back(tables_.make_variable(llvm::ConstantInt::get(byte, 0), "budget", false));
 }
 
 llvm::LoadInst* FirstExecutions::emit_load(llvm::IRBuilderBase& at, llvm::GlobalVariable* budget) {
@@ -32,18 +32,20 @@ void FirstExecutions::emit_take_all(llvm::IRBuilderBase& at, llvm::GlobalVariabl
 }
 
 llvm::Constant* FirstExecutions::merge_budgets() {
-  if (budgets_.empty()) return nullptr;
+  std::vector<llvm::GlobalVariable*> budgets = renewed_;
+  budgets.insert(budgets.end(), once_.begin(), once_.end());
+  if (budgets.empty()) return nullptr;
   llvm::LLVMContext& context = tables_.module().getContext();
-  auto* const type = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), budgets_.size());
+  auto* const type = llvm::ArrayType::get(llvm::Type::getInt8Ty(context), budgets.size());
   llvm::GlobalVariable* const merged =
       tables_.make_variable(llvm::ConstantAggregateZero::get(type), "budgets", false);
   llvm::Type* const i32 = llvm::Type::getInt32Ty(context);
-  for (std::size_t i = 0; i < budgets_.size(); ++i) {
+  for (std::size_t i = 0; i < budgets.size(); ++i) {
     llvm::Constant* const indices[] = {llvm::ConstantInt::get(i32, 0),
                                        llvm::ConstantInt::get(i32, i)};
-    budgets_[i]->replaceAllUsesWith(
+    budgets[i]->replaceAllUsesWith(
         llvm::ConstantExpr::getInBoundsGetElementPtr(type, merged, indices));
-    budgets_[i]->eraseFromParent();
+    budgets[i]->eraseFromParent();
   }
   return merged;
 }

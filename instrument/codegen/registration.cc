@@ -49,7 +49,8 @@ Descriptor make_descriptor(CounterTables& tables, Countdowns& countdowns,
       .weak_variables = tables.weak_variables(),
       .budgets = first_executions.merge_budgets(),
       .call_counter_count = i32(countdowns.call_counter_count()),
-      .budget_count = i32(first_executions.budget_count())};
+      .budget_count = i32(first_executions.budget_count()),
+      .renewed_budget_count = i32(first_executions.renewed_budget_count())};
   return {tables.make_variable(descriptor.constant(context), "unit", false),
           options.threads ? call_counters : nullptr};
 }

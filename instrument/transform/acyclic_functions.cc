@@ -267,7 +267,7 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
     FirstObservations::split_invokes(function);
     demote_values(function);
     FirstObservations(function, unit_, codegen, nullptr).emit();
-    llvm::GlobalVariable* const budget = first.make_budget();
+    llvm::GlobalVariable* const budget = first.make_budget(FirstExecutions::kRenewed);
     forward_calls_if(
         function, *slow, [&](llvm::IRBuilderBase& at) { return first.emit_is_left(at, budget); },
         [&](llvm::IRBuilderBase& at) {

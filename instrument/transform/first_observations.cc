@@ -123,7 +123,8 @@ void FirstObservations::emit(const Place& place) {
     for (BasicBlock* const before : llvm::predecessors(block))
       if (before != place.branch->getParent()) copies.push_back(before);
   }
-  llvm::GlobalVariable* const budget = codegen_.first_executions.make_budget();
+  llvm::GlobalVariable* const budget =
+      codegen_.first_executions.make_budget(FirstExecutions::kRenewed);
   BasicBlock* const rest = block->splitBasicBlock(block->getFirstInsertionPt());
   llvm::Instruction* const end = block->getTerminator();
   BasicBlock* const observed = place.marks.empty() ? rest : observe_copy(rest, place);

@@ -40,7 +40,8 @@ BasicBlock* FirstRegions::make_block(const char* name) {
 BasicBlock* FirstRegions::make_check(BasicBlock* slow, BasicBlock* fast, bool takes_all) {
   BasicBlock* const test = make_block("telltale.first");
   BasicBlock* const taken = make_block("telltale.take");
-  llvm::GlobalVariable* const budget = first_.make_budget();
+  llvm::GlobalVariable* const budget =
+      first_.make_budget(takes_all ? FirstExecutions::kOnce : FirstExecutions::kRenewed);
   llvm::IRBuilder<> builder(test);
   constexpr std::uint32_t kSeldom = 1;
   constexpr std::uint32_t kOften = 10000;

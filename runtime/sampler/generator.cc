@@ -11,6 +11,7 @@
 #include "abi.h"
 #include "formats/sampler/wire.h"
 #include "leader.h"
+#include "registry.h"
 #include "signals.h"
 #include "skip_sites.h"
 
@@ -163,6 +164,25 @@ class FirstCalls {
   uint32_t next_ = 0;
 };
 
+// -fsampler-adaptive: when one to three times as many regions are in the sample as the last time,
+// some more executions of each place are observed: the more often a place executes, the more
+// rarely. The factor is random, so that each execution may be observed in some run.
+uint32_t sampled_regions = 0;
+uint32_t next_renewal = 1;
+
+void count_sampled_region(const Generator& generator) {
+  const uint32_t count = __atomic_add_fetch(&sampled_regions, 1, __ATOMIC_RELAXED);
+  uint32_t due = __atomic_load_n(&next_renewal, __ATOMIC_RELAXED);
+  if (count < due) return;
+  // Changes nothing about the distances that are drawn.
+  const uint64_t part = spread(generator.state()) >> 32;
+  const uint64_t following = count + 1 + (count * part >> 31);
+  const auto next = static_cast<uint32_t>(following < UINT32_MAX ? following : UINT32_MAX);
+  if (__atomic_compare_exchange_n(&next_renewal, &due, next, false, __ATOMIC_RELAXED,
+                                  __ATOMIC_RELAXED))
+    renew_budgets();
+}
+
 FirstCalls process_first_calls;
 thread_local FirstCalls thread_first_calls __attribute__((tls_model("initial-exec")));
 
@@ -224,9 +244,11 @@ uint32_t next_region_of_stage(RegionCountdown& countdown, Generator& generator,
     countdown.left = kFirstRegions;
     return 0;
   }
-  return next_region(countdown.left, [&](const Settings& settings) {
+  const uint32_t is_sampled = next_region(countdown.left, [&](const Settings& settings) {
     return generator.draw(settings, settings.regions[countdown.stage]);
   });
+  if (is_sampled != 0) count_sampled_region(generator);
+  return is_sampled;
 }
 
 // A thread that pthread_create did not start, or not for all to see, may have no signal stack.
@@ -284,6 +306,8 @@ void restart_generators() {
   lineage = begin_uniform(lineage + child_number) << 16;
   children = 0;
   threads = 0;
+  sampled_regions = 0;
+  next_renewal = 1;
   process_generator.forget();
   thread_generator.forget();
   begin_generators();

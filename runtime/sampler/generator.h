@@ -20,6 +20,8 @@ class Generator {
   // `settings`.
   int32_t draw(const Settings& settings, const Geometric& distance);
   void forget() { started_ = false; }
+  // Differs after each draw.
+  [[nodiscard]] uint64_t state() const { return state_; }
 
  private:
   void start(const Settings& settings);

@@ -39,13 +39,9 @@ class Lock {
     const auto self = static_cast<int>(::syscall(SYS_gettid));
     ProgressTimeout timeout;
     do {
-      int nobody = 0;
-      if (__atomic_compare_exchange_n(&owner, &nobody, self, false, __ATOMIC_ACQUIRE,
-                                      __ATOMIC_RELAXED)) {
-        mine_ = true;
-        return;
-      }
-      if (nobody == self) return;
+      const int other = enter(self);
+      mine_ = other == 0;
+      if (mine_ || other == self) return;
     } while (timeout.wait());
   }
   Lock(const Lock&) = delete;
@@ -56,12 +52,21 @@ class Lock {
   // Other threads wait until the process has ended.
   void keep() { mine_ = false; }
   static void reset() { owner = 0; }
+  // Returns whether it was free; call leave() then.
+  static bool try_enter() { return enter(static_cast<int>(::syscall(SYS_gettid))) == 0; }
   static void leave() {
     auto self = static_cast<int>(::syscall(SYS_gettid));
     __atomic_compare_exchange_n(&owner, &self, 0, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
   }
 
  private:
+  // Returns the thread that holds it, or 0 if this one does from now on.
+  static int enter(int self) {
+    int other = 0;
+    __atomic_compare_exchange_n(&owner, &other, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    return other;
+  }
+
   static int owner;
   bool mine_ = false;
 };
@@ -73,6 +78,17 @@ void set_budgets(const UnitDescriptor& unit) {
   const Settings* const asked = settings();
   const bool wanted = asked != nullptr && asked->sparsity >= 1;
   ::memset(unit.budgets, wanted ? asked->first_executions : 0, unit.budget_count);
+}
+
+// How many executions are observed of a place whose first executions are over.
+constexpr uint8_t kFurtherExecutions = 8;
+
+void renew_budgets(const UnitDescriptor& unit, uint8_t executions) {
+  for (uint32_t i = 0; i < unit.renewed_budget_count; ++i) {
+    uint8_t* const budget = &unit.budgets[i];
+    if (__atomic_load_n(budget, __ATOMIC_RELAXED) < executions)
+      __atomic_store_n(budget, executions, __ATOMIC_RELAXED);
+  }
 }
 
 void reset_counters(UnitDescriptor& unit) {
@@ -248,6 +264,17 @@ bool find_traced_counter(const uint64_t* counter, Traced& found) {
     }
   }
   return false;
+}
+
+void renew_budgets() {
+  const Settings* const asked = settings();
+  if (asked == nullptr || asked->first_executions == 0 || !Lock::try_enter()) return;
+  const uint8_t executions =
+      asked->first_executions < kFurtherExecutions ? asked->first_executions : kFurtherExecutions;
+  unsigned left = unit_count;
+  for (const UnitDescriptor* unit = newest; unit != nullptr && left > 0; unit = unit->next, --left)
+    renew_budgets(*unit, executions);
+  Lock::leave();
 }
 
 void report_crash() { report_so_far(); }

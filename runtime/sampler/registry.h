@@ -7,6 +7,9 @@ namespace telltale::sampler {
 bool owns_report();
 // Reports the counters of all units. Waits for a limited time for threads that are reporting.
 void report_crash();
+// -fsampler-adaptive: observes some more executions of each place. Does nothing while units
+// register or report.
+void renew_budgets();
 // With which the process ends if an error was found: that of exit(), or 1 if it succeeded, or was
 // not called.
 int failing_status();

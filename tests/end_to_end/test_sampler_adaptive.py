@@ -227,6 +227,22 @@ class Adaptive(SamplerCase):
                     calls_is_120, = [row for row in rows if row[1] == "1"]
                     self.assertGreaterEqual(int(calls_is_120[0]), 119)
 
+    def test_the_more_often_a_place_executes_the_more_rarely_it_is_observed(self):
+        flags = ("-O1", "-fsampler-scheme=branches", PROGRAMS / "decades.c")
+        for release in RELEASES:
+            for words in ((), ("-pthread",)):
+                program = build(self.path("program"), release, "-fsampler-adaptive", *words, *flags)
+                for seed in range(1, 6):
+                    with self.subTest(release=release, words=words, seed=seed):
+                        self.run_reported(program, SAMPLER_SPARSITY="100", SAMPLER_SEED=str(seed))
+                        (_, rows), = first_of(self.report)
+                        # Of the calls below 1,000, 10,000 and 100,000, and of all; row 3 is main's loop.
+                        counts = [int(rows[row][0]) for row in range(3)] + [sum(map(int, rows[0]))]
+                        self.assertGreater(counts[0], 100)
+                        for lower, higher in zip(counts, counts[1:]):
+                            self.assertGreater(higher, lower + 8)
+                        self.assertLess(counts[3], 400)
+
     def test_wrong_rates_are_reported(self):
         program = build(self.path("program"), RELEASES[-1], "-fsampler-adaptive", *SELDOM)
         for rates in ("often", "adaptive:", "adaptive:0", "adaptive:256", "adaptive:1x", "adaptive: 1", "adaptive:-1"):
