@@ -10,7 +10,9 @@ namespace {
 
 // Metadata, not an attribute: optimisers compare attributes. Operands: symbol, subprogram or null.
 constexpr const char* kNote = "telltale.source";
-constexpr const char* kOtherCopy = "telltale.copy";
+// An attribute of calls: where optimisers change the parameters of a function, they replace calls
+// of it, and keep attributes but not metadata.
+constexpr const char* kOtherCopy = "telltale-copy";
 
 }  // namespace
 
@@ -33,7 +35,7 @@ void note_source(llvm::Function& copy, SourceFunction source) {
 }
 
 void note_other_copy(llvm::CallInst& call) {
-  call.setMetadata(kOtherCopy, llvm::MDNode::get(call.getContext(), {}));
+  call.addFnAttr(llvm::Attribute::get(call.getContext(), kOtherCopy));
 }
 
 std::optional<NamedFunction> named_by(const llvm::Value& value) {
@@ -54,8 +56,10 @@ std::optional<NamedFunction> callee_of(const llvm::CallBase& call) {
 
 bool runs_other_copy(const llvm::CallBase& call) {
   const auto callee = callee_of(call);
-  // It may have been inlined into another function.
-  return call.getMetadata(kOtherCopy) != nullptr && callee &&
+  // It may have been inlined into another function, or into one that calls itself.
+  const llvm::DebugLoc& location = call.getDebugLoc();
+  const bool is_inlined = location && location->getInlinedAt() != nullptr;
+  return call.getAttributes().hasFnAttr(kOtherCopy) && !is_inlined && callee &&
          callee->source.symbol == source_of(*call.getFunction()).symbol;
 }
 
@@ -72,7 +76,8 @@ void remove_source_notes(llvm::Module& module) {
   for (llvm::Function& function : module) {
     function.setMetadata(kNote, nullptr);
     for (llvm::Instruction& instruction : llvm::instructions(function))
-      if (llvm::isa<llvm::CallInst>(instruction)) instruction.setMetadata(kOtherCopy, nullptr);
+      if (auto* const call = llvm::dyn_cast<llvm::CallBase>(&instruction))
+        call->removeFnAttr(kOtherCopy);
   }
 }
 

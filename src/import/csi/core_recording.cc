@@ -15,6 +15,7 @@
 #include "formats/csi/wire.h"
 #include "import/csi/core_coverage.h"
 #include "import/csi/frame_decoder.h"
+#include "import/csi/frames_of_copies.h"
 #include "import/csi/program_blocks.h"
 #include "import/csi/program_metadata.h"
 #include "import/csi/slice_evidence.h"
@@ -199,7 +200,10 @@ Result<CoreRecording::Opened> CoreRecording::open_programs(ProblemLog& problems)
 Result<std::vector<ThreadPaths>> CoreRecording::thread_paths(ProblemLog& problems) const {
   const Result<Opened> opened = open_programs(problems);
   if (!opened) return std::unexpected(opened.error());
-  return decode(opened->stacks, *opened->metadata, problems);
+  const ProgramMetadata& metadata = *opened->metadata;
+  std::vector<ThreadPaths> threads = decode(opened->stacks, metadata, problems);
+  join_frames_of_copies(metadata.functions, metadata.modules, threads);
+  return threads;
 }
 
 Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
@@ -212,6 +216,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_blocks(
   const auto flags =
       read_coverage_flags(core_, file_.name(), opened->stacks, *opened->metadata, of_flags);
   add_frame_blocks(core_, *opened->metadata, flags, threads);
+  join_frames_of_copies(opened->metadata->functions, opened->metadata->modules, threads);
   return threads;
 }
 
@@ -232,6 +237,7 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_slice(const Cal
         std::make_shared<const ProgramSlice>(slice_of_thread(core_, metadata, flags, threads, i));
     break;
   }
+  join_frames_of_copies(metadata.functions, metadata.modules, threads);
   return threads;
 }
 

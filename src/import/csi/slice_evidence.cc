@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "import/csi/frames_of_copies.h"
 #include "import/csi/program_blocks.h"
 #include "import/csi/program_data.h"
 #include "program/demangle.h"
@@ -67,19 +68,20 @@ SliceEvidence evidence_of(const FlowEvidence& evidence, const ProgramEvidence& k
   return told;
 }
 
-// Steps of one line in one frame, or in all other calls, are one.
+// Steps of one line in one call on the stack, or in all other calls, are one.
 class Lines {
  public:
+  // `frames`: by frame of the evidence, that of the stack; `calls`: by frame of the stack.
   Lines(const FlowFunctions& functions, const std::vector<const FunctionData*>& data,
-        const ThreadPaths& thread, const std::vector<size_t>& frames)
-      : functions_(functions), data_(data), thread_(thread), frames_(frames) {}
+        const std::vector<size_t>& frames, const std::vector<size_t>& calls)
+      : functions_(functions), data_(data), frames_(frames), calls_(calls) {}
 
   void add(const Slice::Step& step) {
     const FunctionData::Step& of = data_[step.function]->blocks[step.block].steps[step.step];
     if (of.line == 0) return;
     const auto [file, function] = scope_of(step.function, of.scope);
     std::optional<size_t> frame;
-    if (step.frame) frame = thread_.frames[frames_[*step.frame]].number;
+    if (step.frame) frame = calls_[frames_[*step.frame]];
     const auto [known, is_new] =
         numbers_.try_emplace({frame, function, file, of.line}, lines_.size());
     if (is_new) {
@@ -139,8 +141,8 @@ class Lines {
 
   const FlowFunctions& functions_;
   const std::vector<const FunctionData*>& data_;
-  const ThreadPaths& thread_;
   const std::vector<size_t>& frames_;
+  const std::vector<size_t>& calls_;
   std::vector<ProgramSlice::Line> lines_;
   std::map<std::tuple<std::optional<size_t>, std::string, std::string, uint32_t>, size_t> numbers_;
 };
@@ -194,12 +196,13 @@ ProgramSlice slice_of_thread(const CoreFile& core, ProgramMetadata& metadata,
   }
   told.others_write = may_others_write(functions, core.threads().size());
   const Slice found = slice_backward(functions.flow(), data, told);
-  Lines lines(functions, data, threads[thread], evidence.frame_indices()[thread]);
+  const std::vector<size_t> calls = calls_of_frames(functions, metadata.modules, threads[thread]);
+  Lines lines(functions, data, evidence.frame_indices()[thread], calls);
   for (const Slice::Step& step : found.steps) lines.add(step);
   slice.lines = lines.take();
   slice.blocks = blocks_of(found);
   const Slice of_stack = slice_backward(functions.flow(), data, stack_alone(told));
-  Lines static_lines(functions, data, threads[thread], evidence.frame_indices()[thread]);
+  Lines static_lines(functions, data, evidence.frame_indices()[thread], calls);
   for (const Slice::Step& step : of_stack.steps) static_lines.add(step);
   slice.static_blocks = blocks_of(of_stack);
   slice.static_lines = static_lines.take().size();
