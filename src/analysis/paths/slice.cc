@@ -7,8 +7,8 @@
 namespace telltale {
 
 Slice slice_backward(const ProgramFlow& flow, const std::vector<const FunctionData*>& data,
-                     const SliceEvidence& evidence) {
-  return Slicer(flow, data, evidence).run();
+                     const SliceEvidence& evidence, uint64_t most_work) {
+  return Slicer(flow, data, evidence, most_work).run();
 }
 
 SliceEvidence stack_alone(const SliceEvidence& evidence) {

@@ -70,15 +70,17 @@ struct Slice {
     no_data,        // functions on the stack have no data flow
   };
   std::set<Note> notes;
+  size_t unfollowed = 0;  // steps: what they depend on was not all looked for, if it was given up
 };
 
 // The backward slice from the place where `evidence.frames[0]` stopped (M. Weiser, "Program
 // slicing", ICSE 1981), with the calls of the stack, restricted to what may have run
 // (docs/analysis/paths.md, "Slice"). Where the order of blocks is known, only definitions and
 // branches of that order count. `data`: by function; null ones are not known. REQUIRES: `data` and
-// `evidence` fit `flow`.
+// `evidence` fit `flow`. It is given up after some `most_work` steps that were looked at.
+constexpr uint64_t kMostSliceWork = uint64_t{1} << 25;  // some seconds
 Slice slice_backward(const ProgramFlow& flow, const std::vector<const FunctionData*>& data,
-                     const SliceEvidence& evidence);
+                     const SliceEvidence& evidence, uint64_t most_work = kMostSliceWork);
 
 // The same evidence without what is known of the blocks that ran: the stack alone.
 SliceEvidence stack_alone(const SliceEvidence& evidence);

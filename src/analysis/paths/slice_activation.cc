@@ -26,9 +26,18 @@ std::vector<bool> possible_of(const std::vector<Ran>& ran) {
 
 SliceActivation::SliceActivation(const ProgramFlow::Function& function, const std::vector<Ran>& ran)
     : edges_(edges_of(function)),
-      back_(reversed(edges_)),
       possible_(possible_of(ran)),
-      is_loose_(function.calls_setjmp) {}
+      before_(edges_.size()),
+      is_loose_(function.calls_setjmp) {
+  for (uint32_t block = 0; block < edges_.size(); ++block) {
+    if (!possible_[block]) continue;
+    all_possible_.push_back(block);
+    for (const uint32_t next : edges_[block]) {
+      std::vector<uint32_t>& before = before_[next];
+      if (before.empty() || before.back() != block) before.push_back(block);
+    }
+  }
+}
 
 SliceActivation::SliceActivation(const ProgramFlow::Function& function,
                                  const SliceEvidence::Frame& frame)
@@ -61,31 +70,9 @@ void SliceActivation::add_way(const std::vector<uint32_t>& way) {
   stops_.push_back(visits() - 1);
 }
 
-// Blocks before one of which the order is not known.
-std::vector<uint32_t> SliceActivation::older(uint32_t block) const {
-  std::vector<uint32_t> blocks;
-  if (is_loose_) {
-    for (uint32_t i = 0; i < possible_.size(); ++i)
-      if (possible_[i]) blocks.push_back(i);
-    return blocks;
-  }
-  for (const uint32_t before : back_[block]) {
-    if (possible_[before] && std::ranges::find(blocks, before) == blocks.end())
-      blocks.push_back(before);
-  }
-  return blocks;
-}
-
 bool SliceActivation::is_first(uint32_t visit) const {
   if (visit < edges_.size()) return visit == 0;
   return block(visit) == 0 && !known_[visit - edges_.size()].has_before;
-}
-
-std::vector<uint32_t> SliceActivation::before(uint32_t visit) const {
-  if (visit < edges_.size()) return older(visit);
-  const Known& known = known_[visit - edges_.size()];
-  if (known.has_before) return {visit - 1};
-  return is_whole_ ? std::vector<uint32_t>() : older(known.block);
 }
 
 std::vector<uint32_t> SliceActivation::last_of(uint32_t block, uint32_t visit,

@@ -25,8 +25,17 @@ class SliceActivation {
   [[nodiscard]] uint32_t visits() const {
     return static_cast<uint32_t>(edges_.size() + known_.size());
   }
-  // Visits that may come directly before.
-  [[nodiscard]] std::vector<uint32_t> before(uint32_t visit) const;
+  // Calls use(visit) for those that may come directly before.
+  template <typename Use>
+  void for_each_before(uint32_t visit, const Use& use) const {
+    if (visit >= edges_.size()) {
+      const Known& known = known_[visit - edges_.size()];
+      if (known.has_before) return use(visit - 1);
+      if (is_whole_) return;
+      visit = known.block;
+    }
+    for (const uint32_t before : is_loose_ ? all_possible_ : before_[visit]) use(before);
+  }
   // Whether the activation may begin with it.
   [[nodiscard]] bool is_first(uint32_t visit) const;
   // Visits that may be the last of a block before `visit`, or `visit` itself if it is of the block
@@ -49,12 +58,12 @@ class SliceActivation {
     uint32_t block = 0;
     bool has_before = false;  // the visit before it in the list is the one before
   };
-  [[nodiscard]] std::vector<uint32_t> older(uint32_t block) const;
   void add_way(const std::vector<uint32_t>& way);
 
   BlockEdges edges_;
-  BlockEdges back_;
   std::vector<bool> possible_;
+  BlockEdges before_;                   // possible ones, without an order that is known
+  std::vector<uint32_t> all_possible_;  // blocks
   std::vector<Known> known_;
   std::vector<uint32_t> stops_;
   bool is_whole_ = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace telltale {
@@ -48,6 +49,40 @@ Writes write_of(const FunctionData& data, const FunctionData::Part& part,
 
 bool has_pointers(const FunctionData::Uses& uses) {
   return !uses.values.empty() || !uses.contents.empty();
+}
+
+// Of a call that may lead to code without data flow.
+SliceAccess::Opaque opaque_of(const FunctionData::Call& call) {
+  if (!call.writes) return SliceAccess::Opaque::nothing;
+  const bool writes_shared =
+      !call.arguments_only || std::ranges::any_of(call.arguments, has_pointers);
+  return writes_shared ? SliceAccess::Opaque::shared : SliceAccess::Opaque::opaque_writes;
+}
+
+// REQUIRES: the step writes something itself.
+SliceAccess access_of(const FunctionData& data, const FunctionData::Step& step, uint32_t index) {
+  using Kind = SliceAccess::Kind;
+  std::optional<SliceAccess> all;
+  for (const FunctionData::Part& part : step.writes) {
+    const FunctionData::Object& object = data.objects[part.object];
+    SliceAccess access{.step = index, .kind = Kind::locals, .has_writes = true};
+    switch (object.storage) {
+      case Storage::memory:
+        access.kind = Kind::memory;
+        break;
+      case Storage::local:
+      case Storage::shared_local:
+        break;
+      case Storage::global:
+      case Storage::private_global:
+        access.kind = object.storage == Storage::global ? Kind::global : Kind::private_global;
+        access.variable = object.variable;
+        break;
+    }
+    if (!all) all = access;
+    if (all->kind != access.kind || all->variable != access.variable) all->kind = Kind::several;
+  }
+  return *all;
 }
 
 }  // namespace
@@ -102,13 +137,15 @@ SliceEffects::SliceEffects(const ProgramFlow& flow, const std::vector<const Func
   }
   is_limited_ = variables * count > kMostBits;
   const size_t words = is_limited_ ? 0 : static_cast<size_t>((variables + 63) / 64);
-  callees_.resize(count);
+  accesses_.resize(count);
+  calls_.resize(count);
   written_.resize(count + 1, {.globals = std::vector<uint64_t>(words, 0)});
   callers_.resize(count + 1);
   for (const uint32_t callable : callable_) callers_[callable].push_back(count);
   std::vector<uint32_t> pending;
   for (uint32_t f = 0; f < count; ++f) {
     if (data[f] == nullptr) continue;
+    find_accesses(f);
     find_callees(f);
     add_own(f);
     pending.push_back(f);
@@ -127,11 +164,40 @@ SliceEffects::SliceEffects(const ProgramFlow& flow, const std::vector<const Func
   }
 }
 
+void SliceEffects::find_accesses(uint32_t function) {
+  const FunctionData& data = *data_[function];
+  accesses_[function].resize(data.blocks.size());
+  calls_[function].resize(data.blocks.size());
+  for (uint32_t block = 0; block < data.blocks.size(); ++block) {
+    for (const ProgramFlow::Call& call : flow_.functions[function].blocks[block].calls) {
+      const bool is_described = std::ranges::none_of(
+          call.callees, [&](uint32_t callee) { return data_[callee] == nullptr; });
+      calls_[function][block].push_back(
+          {.callees = {}, .is_opaque = !call.is_known || !is_described});
+    }
+    for (uint32_t i = 0; i < data.blocks[block].steps.size(); ++i) {
+      const FunctionData::Step& step = data.blocks[block].steps[i];
+      if (step.call) {
+        const bool is_opaque = this->is_opaque(function, block, *step.call);
+        accesses_[function][block].push_back(
+            {.step = i,
+             .opaque = is_opaque ? opaque_of(*step.call) : SliceAccess::Opaque::nothing,
+             .has_writes = !step.writes.empty(),
+             .calls_back = !called_back(function, block, *step.call).empty(),
+             .callees = &callees(function, block, *step.call)});
+      } else if (!step.writes.empty()) {
+        accesses_[function][block].push_back(access_of(data, step, i));
+      }
+    }
+  }
+}
+
 void SliceEffects::find_callees(uint32_t function) {
   const FunctionData& data = *data_[function];
   for (uint32_t block = 0; block < data.blocks.size(); ++block) {
-    if (!may_have_run(function, block)) continue;
     const auto& calls = flow_.functions[function].blocks[block].calls;
+    std::vector<Reached>& reached = calls_[function][block];
+    if (!may_have_run(function, block)) continue;
     for (const FunctionData::Step& step : data.blocks[block].steps) {
       if (!step.call) continue;
       const auto add_caller = [&](uint32_t callee) {
@@ -142,7 +208,7 @@ void SliceEffects::find_callees(uint32_t function) {
       if (step.call->number >= calls.size()) continue;
       for (const uint32_t callee : calls[step.call->number].callees) {
         if (data_[callee] == nullptr || !may_have_run(callee, 0)) continue;
-        callees_[function][{block, step.call->number}].push_back(callee);
+        reached[step.call->number].callees.push_back(callee);
         add_caller(callee);
       }
     }
@@ -188,11 +254,16 @@ bool SliceEffects::join(uint32_t function, uint32_t callee) {
   return is_new;
 }
 
+const SliceEffects::Reached& SliceEffects::reached(uint32_t function, uint32_t block,
+                                                   const FunctionData::Call& call) const {
+  static const Reached kUnknown;
+  const std::vector<Reached>& known = calls_[function][block];
+  return call.number < known.size() ? known[call.number] : kUnknown;
+}
+
 const std::vector<uint32_t>& SliceEffects::callees(uint32_t function, uint32_t block,
                                                    const FunctionData::Call& call) const {
-  static const std::vector<uint32_t> kNoCallees;
-  const auto found = callees_[function].find({block, call.number});
-  return found == callees_[function].end() ? kNoCallees : found->second;
+  return reached(function, block, call).callees;
 }
 
 const std::vector<uint32_t>& SliceEffects::called_back(uint32_t function, uint32_t block,
@@ -222,10 +293,7 @@ std::vector<uint32_t> SliceEffects::callers(uint32_t function) const {
 
 bool SliceEffects::is_opaque(uint32_t function, uint32_t block,
                              const FunctionData::Call& call) const {
-  const auto& calls = flow_.functions[function].blocks[block].calls;
-  if (call.number >= calls.size() || !calls[call.number].is_known) return true;
-  return std::ranges::any_of(calls[call.number].callees,
-                             [&](uint32_t callee) { return data_[callee] == nullptr; });
+  return reached(function, block, call).is_opaque;
 }
 
 bool SliceEffects::opaque_writes(uint32_t function, uint32_t block, const FunctionData::Call& call,

@@ -1,7 +1,7 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "analysis/paths/coverage.h"
@@ -34,12 +34,58 @@ SliceTarget target_of(const FunctionData& data, const FunctionData::Part& part);
 Writes writes_of(const FunctionData& data, const FunctionData::Step& step,
                  const SliceTarget& target);
 
+// A step that writes or calls, as far as it matters to most targets.
+struct SliceAccess {
+  enum class Kind : uint8_t {
+    call,
+    locals,  // of its activation; nothing else
+    memory,  // what unknown pointers lead to; nothing else
+    global,  // parts of the variable `variable`, which pointers lead to; nothing else
+    private_global,
+    several,
+  };
+  // What code without data flow may write during the call.
+  enum class Opaque : uint8_t { nothing, shared, opaque_writes };
+  uint32_t step = 0;
+  Kind kind = Kind::call;
+  Opaque opaque = Opaque::nothing;
+  bool has_writes = false;  // of its own, beside what its callees write
+  bool calls_back = false;  // it may call all that unknown code may call
+  uint32_t variable = 0;
+  const std::vector<uint32_t>* callees = nullptr;  // of a call: functions with data flow
+
+  // Whether it is certain that the step itself does not write the target. REQUIRES: it is no call.
+  [[nodiscard]] bool misses(const SliceTarget& target) const {
+    switch (kind) {
+      case Kind::locals:
+        return target.kind != SliceTarget::Kind::local && target.kind != SliceTarget::Kind::memory;
+      case Kind::memory:
+        return target.kind != SliceTarget::Kind::memory && !target.is_shared;
+      case Kind::global:
+        if (target.kind == SliceTarget::Kind::memory) return false;
+        [[fallthrough]];
+      case Kind::private_global:
+        return target.kind != SliceTarget::Kind::global || target.index != variable;
+      default:
+        return false;
+    }
+  }
+};
+
 // What calls may write, with all that they call in turn, in blocks that may have run.
 class SliceEffects {
  public:
   SliceEffects(const ProgramFlow& flow, const std::vector<const FunctionData*>& data,
                const std::vector<std::vector<Ran>>& ran);
 
+  // The steps of a block that write something or call, in order; of functions with data flow.
+  [[nodiscard]] const std::vector<SliceAccess>& accesses(uint32_t function, uint32_t block) const {
+    return accesses_[function][block];
+  }
+  // REQUIRES: the step is one of them.
+  [[nodiscard]] const SliceAccess& access(uint32_t function, uint32_t block, uint32_t step) const {
+    return *std::ranges::lower_bound(accesses_[function][block], step, {}, &SliceAccess::step);
+  }
   // Functions with data flow that a call may call.
   [[nodiscard]] const std::vector<uint32_t>& callees(uint32_t function, uint32_t block,
                                                      const FunctionData::Call& call) const;
@@ -82,8 +128,16 @@ class SliceEffects {
     bool memory = false;            // through unknown pointers
     bool shared = false;            // globals that pointers lead to
   };
+  // What is known of one call step.
+  struct Reached {
+    std::vector<uint32_t> callees;
+    bool is_opaque = true;
+  };
+  [[nodiscard]] const Reached& reached(uint32_t function, uint32_t block,
+                                       const FunctionData::Call& call) const;
   [[nodiscard]] uint32_t all_callable() const { return static_cast<uint32_t>(written_.size() - 1); }
   [[nodiscard]] bool may_write(const Written& written, const SliceTarget& target) const;
+  void find_accesses(uint32_t function);
   void find_callees(uint32_t function);
   void add_own(uint32_t function);
   bool join(uint32_t function, uint32_t callee);
@@ -96,8 +150,9 @@ class SliceEffects {
   // By function; the last are all callable ones together.
   std::vector<Written> written_;
   std::vector<std::vector<uint32_t>> callers_;
-  // By function: callees of each call step, in the order of blocks and calls.
-  std::vector<std::map<std::pair<uint32_t, uint32_t>, std::vector<uint32_t>>> callees_;
+  // By function and block.
+  std::vector<std::vector<std::vector<SliceAccess>>> accesses_;
+  std::vector<std::vector<std::vector<Reached>>> calls_;  // and by number of the call
   bool is_limited_ = false;  // too many variables and functions: all may write everything
 };
 

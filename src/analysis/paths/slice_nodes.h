@@ -1,10 +1,11 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -17,9 +18,10 @@ namespace telltale {
 struct SliceCause {
   Slice::Why why = Slice::Why::defines;
   uint32_t distance = 0;
-  std::string name = {};
+  std::string_view name = {};  // of the data, which must outlive it
   uint32_t line = 0;
   uint32_t function = 0;  // that the line is in
+  bool operator==(const SliceCause&) const = default;
 };
 // The same of a step that may define what is needed.
 inline SliceCause uncertain(SliceCause cause) {
@@ -42,25 +44,46 @@ class SliceNodes {
   void add(const SlicePoint& at, const SliceCause& cause, unsigned roles);
   // A step that is there, as the reason of others.
   [[nodiscard]] SliceCause cause_of(const SlicePoint& at, Slice::Why why,
-                                    std::string name = {}) const;
+                                    std::string_view name = {});
   // Follows more of a step that is there.
-  void follow(const SlicePoint& at, unsigned roles);
+  void follow(const SlicePoint& at, unsigned roles) { follow(node_at(at), roles); }
   // The next step, with roles that were not followed yet; nothing at the end.
   std::optional<std::pair<SlicePoint, uint8_t>> next();
+  // How many steps are still to be followed, and `last`.
+  [[nodiscard]] size_t unfollowed(const SlicePoint& last) const;
   // All of them, the nearest first.
-  [[nodiscard]] std::vector<Slice::Step> take();
+  std::vector<Slice::Step> take();
 
  private:
+  static constexpr size_t kMostReasons = 4;  // of a step
+
   struct Node {
-    Slice::Step step;
-    uint8_t roles = 0;
+    SlicePoint at;
+    uint32_t distance = 0;
     // Its own, or that of what needs it.
     uint32_t line = 0;
     uint32_t line_function = 0;
+    uint8_t roles = 0;
+    uint8_t reasons = 0;
+    std::array<SliceCause, kMostReasons> causes = {};  // as many as `reasons`
   };
 
+  Node& node_at(const SlicePoint& at) { return nodes_[numbers_[stack_.number_of(at)] - 1]; }
+  // Whether another cause adds nothing to the step.
+  [[nodiscard]] bool is_settled(size_t number, const SliceCause& cause, unsigned roles) const {
+    if (number >= settled_.size() || settled_[number] == 0) return false;
+    return (settled_[number] & 7U & roles) == roles && settled_[number] >> 4U <= cause.distance;
+  }
+  void follow(Node& node, unsigned roles);
+  void add_reason(Node& node, const SliceCause& cause);
+  [[nodiscard]] Slice::Step step_of(const Node& node);
+
   SliceStack& stack_;
-  std::map<SlicePoint, Node> nodes_;
+  std::deque<Node> nodes_;
+  // By number of the step, if it has all reasons: its distance, shifted by 4, and roles; 0:
+  // unknown.
+  std::vector<uint64_t> settled_;
+  std::vector<uint32_t> numbers_;  // by number of the step: its place in nodes_, plus 1; 0: none
   std::deque<std::pair<SlicePoint, uint8_t>> pending_;
 };
 

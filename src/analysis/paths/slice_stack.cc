@@ -5,17 +5,24 @@ namespace telltale {
 SliceStack::SliceStack(const ProgramFlow& flow, const Data& data, const SliceEvidence& evidence)
     : flow_(flow), data_(data), evidence_(evidence), effects_(flow, data, evidence.ran) {
   activations_.resize(evidence.frames.size() + flow.functions.size());
+  first_visits_.resize(activations_.size());
+  frames_of_.resize(flow.functions.size());
+  for (uint32_t frame = 0; frame < evidence.frames.size(); ++frame)
+    frames_of_[evidence.frames[frame].function].push_back(frame);
 }
 
-SliceActivation& SliceStack::activation(uint32_t index) {
-  std::unique_ptr<SliceActivation>& found = activations_[index];
-  if (found == nullptr) {
-    const uint32_t function = function_of(index);
-    const ProgramFlow::Function& flow = flow_.functions[function];
-    found = is_frame(index) ? std::make_unique<SliceActivation>(flow, evidence_.frames[index])
-                            : std::make_unique<SliceActivation>(flow, evidence_.ran[function]);
+void SliceStack::add_activation(uint32_t index) {
+  const uint32_t function = function_of(index);
+  const ProgramFlow::Function& flow = flow_.functions[function];
+  auto& added = activations_[index];
+  added = is_frame(index) ? std::make_unique<SliceActivation>(flow, evidence_.frames[index])
+                          : std::make_unique<SliceActivation>(flow, evidence_.ran[function]);
+  first_visits_[index] = first_points_.size();
+  for (uint32_t visit = 0; visit < added->visits(); ++visit) {
+    first_points_.push_back(points_);
+    if (data_[function] != nullptr)
+      points_ += data_[function]->blocks[added->block(visit)].steps.size();
   }
-  return *found;
 }
 
 const std::vector<std::pair<uint32_t, uint32_t>>& SliceStack::calls_of(uint32_t function) {
@@ -66,29 +73,19 @@ uint32_t SliceStack::rank_of_stop(uint32_t frame, uint32_t visit, const Step& st
   return (leads ? 4 : 0) + (has_line ? 2 : 0) + (is_call ? 1 : 0);
 }
 
-std::vector<SlicePoint> SliceStack::points_of(uint32_t function, uint32_t block, uint32_t step) {
-  std::vector<SlicePoint> points = {{others(function), block, step}};
-  for (uint32_t frame = 0; frame < evidence_.frames.size(); ++frame) {
-    if (evidence_.frames[frame].function != function) continue;
-    for (const uint32_t visit : activation(frame).visits_of(block))
-      points.push_back({frame, visit, step});
-  }
-  return points;
-}
-
 bool SliceStack::is_known_callee(const SlicePoint& at, uint32_t callee) {
   const auto& known = effects_.callees(function_of(at.activation), block_of(at), *step_of(at).call);
   return std::ranges::find(known, callee) != known.end();
 }
 
-std::string SliceStack::name_of(const SlicePoint& at) {
+std::string_view SliceStack::name_of(const SlicePoint& at) {
   const Step& step = step_of(at);
-  return step.value ? name_of_value(data_of(at.activation), *step.value) : std::string();
+  return step.value ? name_of_value(data_of(at.activation), *step.value) : std::string_view();
 }
 
-std::string SliceStack::name_of_value(const FunctionData& data, uint32_t value) {
+std::string_view SliceStack::name_of_value(const FunctionData& data, uint32_t value) {
   const auto found = data.names.find(value);
-  return found == data.names.end() ? std::string() : found->second;
+  return found == data.names.end() ? std::string_view() : found->second;
 }
 
 }  // namespace telltale

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <string>
+#include <string_view>
 #include <vector>
 
 #include "analysis/paths/slice.h"
@@ -18,6 +18,8 @@ struct SlicePoint {
   uint32_t activation = 0;  // a frame of the stack, or the other calls of a function
   uint32_t visit = 0;
   uint32_t step = 0;
+  static constexpr uint32_t kEnd = UINT32_MAX;  // after all steps
+
   auto operator<=>(const SlicePoint&) const = default;
 };
 
@@ -53,7 +55,18 @@ class SliceStack {
   [[nodiscard]] const FunctionData& data_of(uint32_t activation) const {
     return *data_[function_of(activation)];
   }
-  SliceActivation& activation(uint32_t index);
+  SliceActivation& activation(uint32_t index) {
+    if (activations_[index] == nullptr) add_activation(index);
+    return *activations_[index];
+  }
+  // Numbers of visits and steps of all activations: small, in the order in which they are needed.
+  size_t number_of_visit(uint32_t index, uint32_t visit) {
+    activation(index);
+    return first_visits_[index] + visit;
+  }
+  size_t number_of(const SlicePoint& at) {
+    return first_points_[number_of_visit(at.activation, at.visit)] + at.step;
+  }
   const std::vector<Step>& steps_of(uint32_t index, uint32_t visit) {
     return data_of(index).blocks[activation(index).block(visit)].steps;
   }
@@ -69,8 +82,14 @@ class SliceStack {
   // instructions at the line. If none fits, all steps of the block. If the block is not known,
   // blocks in which some step fits.
   const std::vector<SlicePoint>& stops_of(uint32_t frame);
-  // A step in all activations that may have run it.
-  std::vector<SlicePoint> points_of(uint32_t function, uint32_t block, uint32_t step);
+  // use(point) for a step in all activations that may have run it.
+  template <typename Use>
+  void for_each_point(uint32_t function, uint32_t block, uint32_t step, const Use& use) {
+    use(SlicePoint{others(function), block, step});
+    for (const uint32_t frame : frames_of_[function])
+      for (const uint32_t visit : activation(frame).visits_of(block))
+        use(SlicePoint{frame, visit, step});
+  }
 
   // REQUIRES: the step is a call.
   bool may_call(const SlicePoint& at, uint32_t callee) {
@@ -80,18 +99,17 @@ class SliceStack {
   bool is_known_callee(const SlicePoint& at, uint32_t callee);
 
   // The variable that the result of a step is of; empty: unknown.
-  std::string name_of(const SlicePoint& at);
-  [[nodiscard]] static std::string name_of_value(const FunctionData& data, uint32_t value);
+  std::string_view name_of(const SlicePoint& at);
+  [[nodiscard]] static std::string_view name_of_value(const FunctionData& data, uint32_t value);
 
-  // use(function, block, step, index of the step) for all that may have run.
+  // use(function, block, access) for all that may have run.
   template <typename Use>
-  void for_each_step(const Use& use) const {
+  void for_each_access(const Use& use) const {
     for (uint32_t f = 0; f < data_.size(); ++f) {
       if (data_[f] == nullptr) continue;
       for (uint32_t block = 0; block < data_[f]->blocks.size(); ++block) {
         if (!effects_.may_have_run(f, block)) continue;
-        const auto& steps = data_[f]->blocks[block].steps;
-        for (uint32_t i = 0; i < steps.size(); ++i) use(f, block, steps[i], i);
+        for (const SliceAccess& access : effects_.accesses(f, block)) use(f, block, access);
       }
     }
   }
@@ -102,6 +120,7 @@ class SliceStack {
   }
 
  private:
+  void add_activation(uint32_t index);
   // Blocks and steps; empty without data flow.
   const std::vector<std::pair<uint32_t, uint32_t>>& calls_of(uint32_t function);
   uint32_t rank_of_stop(uint32_t frame, uint32_t visit, const Step& step);
@@ -110,7 +129,11 @@ class SliceStack {
   const Data& data_;
   const SliceEvidence& evidence_;
   SliceEffects effects_;
-  std::vector<std::unique_ptr<SliceActivation>> activations_;             // once they are needed
+  std::vector<std::unique_ptr<SliceActivation>> activations_;  // once they are needed
+  std::vector<size_t> first_visits_;                           // by activation
+  std::vector<size_t> first_points_;                           // by number of the visit
+  size_t points_ = 0;
+  std::vector<std::vector<uint32_t>> frames_of_;                          // by function
   std::map<uint32_t, std::vector<SlicePoint>> stops_;                     // by frame
   std::map<uint32_t, std::vector<std::pair<uint32_t, uint32_t>>> calls_;  // by function
 };

@@ -67,10 +67,11 @@ class SmallProgram {
     told.frames = {{.function = 0, .blocks = told.ran[0], .stopped_in = {block}, .line = line}};
     return told;
   }
-  [[nodiscard]] Slice slice(const SliceEvidence& evidence) const {
+  [[nodiscard]] Slice slice(const SliceEvidence& evidence,
+                            uint64_t most_work = kMostSliceWork) const {
     std::vector<const FunctionData*> data;
     for (const FunctionData& each : data_) data.push_back(&each);
-    return slice_backward(flow_, data, evidence);
+    return slice_backward(flow_, data, evidence, most_work);
   }
   [[nodiscard]] Lines lines(const SliceEvidence& evidence) const {
     Lines lines;
@@ -242,6 +243,22 @@ TEST(Slice, OtherThreadsMayWriteAtAnyTime) {
   EXPECT_EQ(reader.lines(evidence), (Lines{1, 2}));
   evidence.others_write = true;
   EXPECT_EQ(reader.lines(evidence), (Lines{1, 2, 10}));
+}
+
+// All of what was found is there, and how much of it was not followed.
+TEST(Slice, SaysWhatIsMissingIfItIsGivenUp) {
+  SmallProgram program;
+  program.add({{.returns = true}}, {{writes(1, all_of(kA)), writes(2, all_of(kB), {some_of(kA)}),
+                                     writes(3, all_of(kGlobal), {some_of(kB)})}});
+  const SliceEvidence evidence = program.stopped_at(0, 3);
+  const Slice whole = program.slice(evidence);
+  EXPECT_EQ(whole.steps.size(), 3U);
+  EXPECT_EQ(whole.unfollowed, 0U);
+  EXPECT_FALSE(whole.notes.contains(Slice::Note::too_long));
+  const Slice part = program.slice(evidence, 2);
+  EXPECT_TRUE(part.notes.contains(Slice::Note::too_long));
+  EXPECT_EQ(part.steps.size(), 2U);
+  EXPECT_EQ(part.unfollowed, 2U);
 }
 
 // Each function calls the next one; the last writes what `main` reads. Following them one inside

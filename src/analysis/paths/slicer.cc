@@ -9,8 +9,13 @@
 namespace telltale {
 
 Slicer::Slicer(const ProgramFlow& flow, const std::vector<const FunctionData*>& data,
-               const SliceEvidence& evidence)
-    : stack_(flow, data, evidence), all_calls_(flow.functions.size(), false) {
+               const SliceEvidence& evidence, uint64_t most_work)
+    : stack_(flow, data, evidence),
+      most_work_(most_work),
+      sites_(flow.functions.size()),
+      entered_(flow.functions.size()),
+      is_entered_sorted_(flow.functions.size(), true),
+      all_calls_(flow.functions.size(), false) {
   for (const ProgramFlow::Function& function : flow.functions) {
     for (const ProgramFlow::Block& block : function.blocks)
       leaves_early_ = leaves_early_ || block.may_resume;
@@ -24,14 +29,15 @@ Slice Slicer::run() {
   if (!stack_.evidence().frames.empty() &&
       stack_.data()[stack_.evidence().frames[0].function] != nullptr) {
     add_stop();
-    while (work_ < kMostWork) {
-      const auto next = nodes_.next();
-      if (!next) break;
+    while (const auto next = nodes_.next()) {
       visit(next->first, next->second);
       finish_searches();
+      if (work_ < most_work_) continue;
+      slice_.notes.insert(Slice::Note::too_long);
+      slice_.unfollowed = nodes_.unfollowed(next->first);
+      break;
     }
   }
-  if (work_ >= kMostWork) slice_.notes.insert(Slice::Note::too_long);
   if (stack_.evidence().others_write) slice_.notes.insert(Slice::Note::other_threads);
   slice_.steps = nodes_.take();
   return std::move(slice_);
@@ -49,8 +55,8 @@ void Slicer::add_stop() {
   }
 }
 
-SliceCause Slicer::cause_of(const Point& at, Why why, std::string name) const {
-  return nodes_.cause_of(at, why, std::move(name));
+SliceCause Slicer::cause_of(const Point& at, Why why, std::string_view name) {
+  return nodes_.cause_of(at, why, name);
 }
 
 void Slicer::visit(const Point& at, uint8_t roles) {
@@ -104,7 +110,7 @@ void Slicer::add_branch(uint32_t index, uint32_t visit, const Cause& cause) {
 void Slicer::add_incoming(const Point& at, const FunctionData::Step& step) {
   if (step.kind != StepKind::phi) return;
   SliceActivation& of = stack_.activation(at.activation);
-  for (const uint32_t visit : of.before(at.visit)) {
+  of.for_each_before(at.visit, [&](uint32_t visit) {
     const uint32_t block = of.block(visit);
     const auto& steps = stack_.steps_of(at.activation, visit);
     const auto end = static_cast<uint32_t>(steps.size());
@@ -115,7 +121,7 @@ void Slicer::add_incoming(const Point& at, const FunctionData::Step& step) {
     const Cause cause = cause_of(at, Why::decides);
     if (stack_.is_branch(at.activation, visit)) add_branch(at.activation, visit, cause);
     add_deciding(at.activation, visit, cause);
-  }
+  });
 }
 
 void Slicer::use(const Point& at, const FunctionData::Uses& uses, const Cause& cause) {
@@ -131,7 +137,7 @@ void Slicer::use(const Point& at, const FunctionData::Uses& uses, const Cause& c
 void Slicer::use_value(const Point& at, uint32_t value, Cause cause) {
   const FunctionData& data = stack_.data_of(at.activation);
   if (cause.why == Why::defines) {
-    const std::string name = stack_.name_of_value(data, value);
+    const std::string_view name = stack_.name_of_value(data, value);
     if (!name.empty()) cause.name = name;
   }
   if (value < data.parameters) {
@@ -171,21 +177,26 @@ void Slicer::use_arguments(const Point& at, const FunctionData::Call& call) {
 }
 
 void Slicer::look_for(const Point& from, const SliceTarget& target, const Cause& cause) {
-  searches_.push_back({from, target, cause});
+  look_for(from, targets_.number_of(target), number_of(cause));
+}
+
+uint32_t Slicer::number_of(const Cause& cause) {
+  if (causes_.empty() || causes_.back() != cause) causes_.push_back(cause);
+  return static_cast<uint32_t>(causes_.size() - 1);
 }
 
 void Slicer::finish_searches() {
-  while (work_ < kMostWork) {
+  while (work_ < most_work_) {
     if (!searches_.empty()) {
-      const Search next = std::move(searches_.back());
+      const Search next = searches_.back();
       searches_.pop_back();
-      search(next.from, next.target, next.cause);
+      next.from.activation == kSites ? search_next_site(next) : search(next);
     } else if (!parameters_.empty()) {
-      const Parameter next = std::move(parameters_.back());
+      const Parameter next = parameters_.back();
       parameters_.pop_back();
       leave_with_parameter(next);
     } else if (!passes_.empty()) {
-      const Pass next = std::move(passes_.back());
+      const Pass next = passes_.back();
       passes_.pop_back();
       pass_to_callers(next);
     } else {
@@ -194,44 +205,59 @@ void Slicer::finish_searches() {
   }
 }
 
-void Slicer::search(const Point& from, const SliceTarget& target, const Cause& cause) {
-  struct Place {
-    Point at;
-    SliceTarget target;
-  };
-  std::vector<Place> pending = {{from, target}};
-  if (stack_.evidence().others_write && target.is_shared) look_everywhere(target, cause);
-  while (!pending.empty() && work_ < kMostWork) {
-    const Place search = pending.back();
-    pending.pop_back();
-    const uint32_t index = search.at.activation;
+void Slicer::search(const Search& what) {
+  if (stack_.evidence().others_write && targets_[what.target].is_shared)
+    look_everywhere(what.target, what.cause);
+  const Sought its = sought(what.target, what.cause);
+  pending_ = {what.from};
+  while (!pending_.empty() && work_ < most_work_) {
+    const Point at = pending_.back();
+    pending_.pop_back();
+    SliceActivation& of = stack_.activation(at.activation);
+    const auto& accesses =
+        stack_.effects().accesses(stack_.function_of(at.activation), of.block(at.visit));
+    auto access = std::ranges::lower_bound(accesses, at.step, {}, &SliceAccess::step);
     bool is_hidden = false;
-    for (uint32_t i = search.at.step; i-- > 0 && !is_hidden;) {
+    ++work_;
+    while (access != accesses.begin() && !is_hidden) {
       ++work_;
-      is_hidden = look_at({index, search.at.visit, i}, search.target, cause);
+      --access;
+      is_hidden = look_at({at.activation, at.visit, access->step}, *access, its);
     }
     if (is_hidden) continue;
-    SliceActivation& of = stack_.activation(index);
-    if (of.is_first(search.at.visit)) leave(index, search.target, cause);
-    for (const uint32_t visit : of.before(search.at.visit)) {
-      if (searched_.add(index, visit, search.target))
-        pending.push_back(
-            {{index, visit, static_cast<uint32_t>(stack_.steps_of(index, visit).size())},
-             search.target});
-    }
+    if (of.is_first(at.visit)) leave(at.activation, what.target, what.cause);
+    if (of.is_loose() && !targets_.add_all(what.target, at.activation)) continue;
+    const size_t first = stack_.number_of_visit(at.activation, 0);
+    of.for_each_before(at.visit, [&](uint32_t visit) {
+      if (targets_.add_visit(what.target, first + visit))
+        pending_.push_back({at.activation, visit, Point::kEnd});
+    });
   }
 }
 
-bool Slicer::look_at(const Point& at, const SliceTarget& target, const Cause& cause) {
-  const FunctionData::Step& step = stack_.step_of(at);
-  const FunctionData& data = stack_.data_of(at.activation);
-  if (step.call) {
-    look_into(at, *step.call, target, cause);
+Slicer::Sought Slicer::sought(uint32_t target, uint32_t cause) {
+  const uint32_t inside = targets_.for_callees(target);
+  return {.number = target,
+          .inside_number = inside,
+          .cause_number = cause,
+          .target = targets_[target],
+          .inside = targets_[inside],
+          .cause = causes_[cause],
+          .uncertain_cause = uncertain(causes_[cause])};
+}
+
+bool Slicer::look_at(const Point& at, const SliceAccess& access, const Sought& what) {
+  if (access.kind == SliceAccess::Kind::call) {
+    look_into(at, access, what);
     return false;
   }
-  const Writes writes = writes_of(data, step, target);
+  if (access.misses(what.target)) return false;
+  const Writes writes =
+      access.kind == SliceAccess::Kind::memory
+          ? Writes::maybe
+          : writes_of(stack_.data_of(at.activation), stack_.step_of(at), what.target);
   if (writes == Writes::no) return false;
-  add(at, writes == Writes::maybe ? uncertain(cause) : cause, kControl | kUses);
+  add(at, writes == Writes::maybe ? what.uncertain_cause : what.cause, kControl | kUses);
   return writes == Writes::all && !stack_.activation(at.activation).is_loose();
 }
 

@@ -1,8 +1,11 @@
 #include <algorithm>
 #include <cstdint>
-#include <map>
+#include <iterator>
+#include <memory>
 #include <optional>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include "analysis/paths/slicer.h"
 
@@ -11,8 +14,9 @@ namespace telltale {
 void Slicer::add_result(const Point& at, const FunctionData::Call& call) {
   const uint32_t function = stack_.function_of(at.activation);
   const uint32_t block = stack_.activation(at.activation).block(at.visit);
-  for (const uint32_t callee : stack_.effects().callees(function, block, call)) {
-    add_site(callee, at);
+  const std::vector<uint32_t>& callees = stack_.effects().callees(function, block, call);
+  for (const uint32_t callee : callees) {
+    add_site(callee, at, callees);
     add_returns(callee, at);
   }
   const auto& called_back = stack_.effects().called_back(function, block, call);
@@ -35,80 +39,160 @@ void Slicer::add_returns(uint32_t callee, const Point& at) {
   }
 }
 
-void Slicer::look_into(const Point& at, const FunctionData::Call& call, const SliceTarget& target,
-                       const Cause& cause) {
-  const Cause of_call = uncertain(cause);
-  const uint32_t function = stack_.function_of(at.activation);
-  const uint32_t block = stack_.activation(at.activation).block(at.visit);
-  if (stack_.effects().opaque_writes(function, block, call, target)) {
-    if (!call.arguments_only) slice_.notes.insert(Slice::Note::unknown_calls);
-    add(at, of_call, kControl | kUses);
+void Slicer::look_into(const Point& at, const SliceAccess& access, const Sought& what) {
+  using Opaque = SliceAccess::Opaque;
+  const SliceEffects& effects = stack_.effects();
+  if (access.opaque != Opaque::nothing && what.target.is_shared) {
+    const FunctionData::Call& call = *stack_.step_of(at).call;
+    if (access.opaque == Opaque::shared ||
+        effects.opaque_writes(stack_.function_of(at.activation), stack_.block_of(at), call,
+                              what.target)) {
+      if (!call.arguments_only) slice_.notes.insert(Slice::Note::unknown_calls);
+      add(at, what.uncertain_cause, kControl | kUses);
+    }
   }
-  const SliceTarget inside = SliceEffects::for_callee(target);
-  for (const uint32_t callee : stack_.effects().callees(function, block, call)) {
-    if (!stack_.effects().may_write(callee, inside)) continue;
-    add(at, of_call, kControl);
-    add_site(callee, at);
-    look_from_ends(callee, inside, cause);
+  for (const uint32_t callee : *access.callees) {
+    if (!effects.may_write(callee, what.inside)) continue;
+    add(at, what.uncertain_cause, kControl);
+    add_site(callee, at, *access.callees);
+    look_from_ends(callee, what.inside_number, what.cause_number);
   }
-  const auto& called_back = stack_.effects().called_back(function, block, call);
-  if (called_back.empty() || !stack_.effects().may_callable_write(inside)) return;
-  add(at, of_call, kControl);
+  if (!access.calls_back || !effects.may_callable_write(what.inside)) return;
+  add(at, what.uncertain_cause, kControl);
   add_unknown_site(at);
-  if (!unknown_targets_.insert(inside).second) return;
-  for (const uint32_t callee : called_back)
-    if (stack_.effects().may_write(callee, inside)) look_from_ends(callee, inside, cause);
+  if (!unknown_targets_.insert(what.inside_number).second) return;
+  for (const uint32_t callee : effects.callable())
+    if (effects.may_write(callee, what.inside))
+      look_from_ends(callee, what.inside_number, what.cause_number);
 }
 
-void Slicer::look_from_ends(uint32_t function, const SliceTarget& target, const Cause& cause) {
+void Slicer::look_from_ends(uint32_t function, uint32_t target, uint32_t cause) {
+  if (!targets_.add_ends(target, function)) return;
   const uint32_t index = stack_.others(function);
   const auto& blocks = stack_.flow().functions[function].blocks;
   for (uint32_t block = 0; block < blocks.size(); ++block) {
     if (!stack_.effects().may_have_run(function, block)) continue;
-    const auto end = static_cast<uint32_t>(stack_.data()[function]->blocks[block].steps.size());
-    if (blocks[block].successors.empty() || leaves_early_) {
-      if (searched_.add(index, block, target)) look_for({index, block, end}, target, cause);
-    }
+    if ((blocks[block].successors.empty() || leaves_early_) &&
+        targets_.add_visit(target, stack_.number_of_visit(index, block)))
+      look_for({index, block, Point::kEnd}, target, cause);
     if (!leaves_early_) continue;
     // An exception may have left it at a call.
-    for (uint32_t step = 0; step < end; ++step) {
-      if (stack_.data()[function]->blocks[block].steps[step].call &&
-          left_at_.insert({{index, block, step}, target}).second)
-        look_for({index, block, step + 1}, target, cause);
-    }
+    for (const SliceAccess& access : stack_.effects().accesses(function, block))
+      if (access.kind == SliceAccess::Kind::call)
+        look_for({index, block, access.step + 1}, target, cause);
   }
 }
 
-void Slicer::add_site(uint32_t function, const Point& at) {
-  if (!sites_[function].insert(at).second) return;
-  const std::map<SliceTarget, Cause>& known = entered_[function];
-  for (const auto& [target, cause] : known) look_before_call(function, false, at, target, cause);
+void Slicer::add_site(uint32_t function, const Point& at, const std::vector<uint32_t>& callees) {
+  const size_t number = stack_.number_of(at);
+  if (number >= sites_at_.size()) sites_at_.resize(number + 1);
+  if (sites_at_[number] == callees.size() || !sites_[function].insert(at).second) return;
+  ++sites_at_[number];
+  for (const auto& [target, cause] : entered(function))
+    look_before_call(function, false, at, target, cause);
 }
 
 void Slicer::add_unknown_site(const Point& at) {
   if (!unknown_sites_.insert(at).second) return;
-  for (const uint32_t function : stack_.effects().callable()) {
-    const std::map<SliceTarget, Cause>& known = entered_[function];
-    for (const auto& [target, cause] : known) look_before_call(function, false, at, target, cause);
-  }
+  unknown_sites_now_ = nullptr;
+  for (const auto& [function, what] : entered_callable())
+    look_before_call(function, false, at, what.target, what.cause);
 }
 
-void Slicer::leave(uint32_t index, const SliceTarget& target, const Cause& cause) {
-  if (target.kind == SliceTarget::Kind::local || target.kind == SliceTarget::Kind::foreign) return;
-  if (stack_.is_frame(index)) {
-    if (left_frames_.emplace(index, target).second) leave_frame(index, target, cause);
+const std::vector<Slicer::Entered>& Slicer::entered(uint32_t function) {
+  std::vector<Entered>& all = entered_[function];
+  if (!is_entered_sorted_[function])
+    std::ranges::sort(all, {}, [&](const Entered& each) { return targets_[each.target]; });
+  is_entered_sorted_[function] = true;
+  return all;
+}
+
+const std::vector<Slicer::EnteredBy>& Slicer::entered_callable() {
+  if (is_callable_sorted_) return callable_sorted_;
+  callable_sorted_ = callable_own_;
+  for (const auto& [what, function] : callable_last_)
+    callable_sorted_.push_back({function, {what.first, what.second}});
+  std::ranges::sort(callable_sorted_, {}, [&](const EnteredBy& each) {
+    return std::pair(each.function, targets_[each.what.target]);
+  });
+  is_callable_sorted_ = true;
+  return callable_sorted_;
+}
+
+void Slicer::add_entered(uint32_t function, const Entered& what) {
+  entered_[function].push_back(what);
+  is_entered_sorted_[function] = false;
+  if (!stack_.effects().is_callable(function)) return;
+  is_callable_sorted_ = false;
+  if (!is_same_for_all(what.target)) {
+    callable_own_.push_back({function, what});
     return;
   }
-  const uint32_t function = stack_.function_of(index);
-  if (!entered_[function].emplace(target, cause).second) return;
-  if (all_calls_[function]) return look_everywhere(target, cause);
-  std::set<Point> sites = sites_[function];
-  if (stack_.effects().is_callable(function))
-    sites.insert(unknown_sites_.begin(), unknown_sites_.end());
-  for (const Point& site : sites) look_before_call(function, false, site, target, cause);
+  uint32_t& last = callable_last_[{what.target, what.cause}];
+  last = std::max(last, function);
 }
 
-void Slicer::leave_frame(uint32_t frame, const SliceTarget& target, const Cause& cause) {
+bool Slicer::is_same_for_all(uint32_t target) const {
+  return targets_[target].kind == SliceTarget::Kind::global;
+}
+
+void Slicer::leave(uint32_t index, uint32_t target, uint32_t cause) {
+  const SliceTarget::Kind kind = targets_[target].kind;
+  if (kind == SliceTarget::Kind::local || kind == SliceTarget::Kind::foreign) return;
+  if (!targets_.add_entry(target, index)) return;
+  if (stack_.is_frame(index)) return leave_frame(index, target, cause);
+  const uint32_t function = stack_.function_of(index);
+  add_entered(function, {target, cause});
+  if (all_calls_[function]) return look_everywhere(target, cause);
+  leave_to_sites(function, target, cause);
+}
+
+void Slicer::leave_to_sites(uint32_t function, uint32_t target, uint32_t cause) {
+  const std::set<Point>& own = sites_[function];
+  Sites sites{.own = {own.begin(), own.end()}, .unknown = {}, .unknown_left = 0};
+  if (stack_.effects().is_callable(function)) {
+    if (unknown_sites_now_ == nullptr)
+      unknown_sites_now_ =
+          std::make_shared<const Points>(unknown_sites_.begin(), unknown_sites_.end());
+    sites.unknown = unknown_sites_now_;
+    sites.unknown_left = sites.unknown->size();
+  }
+  if (sites.unknown_left != 0 && is_same_for_all(target)) {
+    waiting_sites_.push_back(std::move(sites));
+    searches_.push_back({{.activation = kSites}, target, cause});
+    return;
+  }
+  if (sites.unknown_left != 0) {
+    Points all;
+    std::ranges::set_union(sites.own, *sites.unknown, std::back_inserter(all));
+    sites.own = std::move(all);
+  }
+  for (const Point& site : sites.own) look_before_call(function, false, site, target, cause);
+}
+
+void Slicer::search_next_site(const Search& what) {
+  Sites& sites = waiting_sites_.back();
+  Cursor& cursor = cursors_[what.target];
+  if (cursor.sites == sites.unknown && cursor.cause == what.cause)
+    sites.unknown_left = std::min(sites.unknown_left, cursor.left);
+  if (sites.own.empty() && sites.unknown_left == 0) {
+    waiting_sites_.pop_back();
+    return;
+  }
+  searches_.push_back(what);
+  Point from;
+  if (sites.unknown_left == 0 ||
+      (!sites.own.empty() && (*sites.unknown)[sites.unknown_left - 1] < sites.own.back())) {
+    from = sites.own.back();
+    sites.own.pop_back();
+  } else {
+    from = (*sites.unknown)[--sites.unknown_left];
+    cursor = {.sites = sites.unknown, .cause = what.cause, .left = sites.unknown_left};
+  }
+  search({from, what.target, what.cause});
+}
+
+void Slicer::leave_frame(uint32_t frame, uint32_t target, uint32_t cause) {
   const uint32_t caller = frame + 1;
   const bool has_caller = caller < stack_.evidence().frames.size();
   if (has_caller && stack_.has_data(caller)) {
@@ -129,29 +213,31 @@ bool Slicer::may_run_before_main() const {
 }
 
 void Slicer::look_before_call(std::optional<uint32_t> function, bool is_next, const Point& at,
-                              const SliceTarget& target, const Cause& cause) {
+                              uint32_t target, uint32_t cause) {
   const FunctionData::Step& step = stack_.step_of(at);
+  const SliceTarget::Kind kind = targets_[target].kind;
   const bool is_callee = function && step.call && stack_.may_call(at, *function);
   // Other code ran between the call and the function: in a library, or its callee ended with a
   // jump to the function.
-  if (step.call && !is_callee && target.kind != SliceTarget::Kind::parameter)
-    look_into(at, *step.call, target, cause);
+  if (step.call && !is_callee && kind != SliceTarget::Kind::parameter)
+    look_into(at, access_at(at), sought(target, cause));
   if (function && step.call && !is_callee) {
     call_from_everywhere(*function);
     pass_everywhere(*function, target, cause);
   }
-  if (target.kind == SliceTarget::Kind::parameter) {
+  if (kind == SliceTarget::Kind::parameter) {
     const bool is_direct = is_callee && (is_next || stack_.is_known_callee(at, *function));
-    pass_argument(function, is_direct, at, target.index, cause);
+    pass_argument(function, is_direct, at, targets_[target].index, causes_[cause]);
     return;
   }
   // Interrupted by a signal: the step may have been done.
-  if (!step.call) look_at(at, target, cause);
+  if (!step.call && !step.writes.empty()) look_at(at, access_at(at), sought(target, cause));
   look_for(at, target, cause);
   // Arguments in memory are what the caller computed.
-  if (step.call && target.kind == SliceTarget::Kind::memory &&
+  if (step.call && kind == SliceTarget::Kind::memory &&
       (!function || stack_.data()[*function] == nullptr || stack_.data()[*function]->takes_memory))
-    for (const FunctionData::Uses& argument : step.call->arguments) use(at, argument, cause);
+    for (const FunctionData::Uses& argument : step.call->arguments)
+      use(at, argument, causes_[cause]);
 }
 
 void Slicer::pass_argument(std::optional<uint32_t> function, bool is_direct, const Point& at,
@@ -166,7 +252,7 @@ void Slicer::pass_argument(std::optional<uint32_t> function, bool is_direct, con
   const Cause its = cause_of(at, Why::defines);
   cause.line = its.line;
   cause.function = its.function;
-  cause.name.clear();
+  cause.name = {};
   if (!step.call) return use(at, step.uses, cause);
   if (is_direct && parameter < step.call->arguments.size())
     return use(at, step.call->arguments[parameter], cause);
@@ -175,9 +261,10 @@ void Slicer::pass_argument(std::optional<uint32_t> function, bool is_direct, con
 }
 
 void Slicer::look_for_parameter(uint32_t index, uint32_t parameter, const Cause& cause) {
-  const SliceTarget target{
-      .kind = SliceTarget::Kind::parameter, .is_shared = false, .index = parameter};
-  if (searched_.add(index, 0, target)) parameters_.push_back({index, target, cause});
+  const uint32_t target = targets_.number_of(
+      {.kind = SliceTarget::Kind::parameter, .is_shared = false, .index = parameter});
+  if (targets_.add_visit(target, stack_.number_of_visit(index, 0)))
+    parameters_.push_back({index, target, number_of(cause)});
 }
 
 void Slicer::leave_with_parameter(const Parameter& of) {
@@ -187,45 +274,56 @@ void Slicer::leave_with_parameter(const Parameter& of) {
   pass_everywhere(function, of.target, of.cause);
 }
 
-void Slicer::look_everywhere(const SliceTarget& target, const Cause& cause) {
-  if (target.kind == SliceTarget::Kind::parameter) return;
-  const SliceTarget inside = SliceEffects::for_callee(target);
-  if (!everywhere_.insert(inside).second) return;
-  const Cause its = uncertain(cause);
-  stack_.for_each_step([&](uint32_t f, uint32_t block, const FunctionData::Step& step, uint32_t i) {
+void Slicer::look_everywhere(uint32_t target, uint32_t cause) {
+  if (targets_[target].kind == SliceTarget::Kind::parameter) return;
+  const uint32_t number = targets_.for_callees(target);
+  if (!targets_.add_everywhere(number)) return;
+  const SliceTarget& inside = targets_[number];
+  const Cause its = uncertain(causes_[cause]);
+  stack_.for_each_access([&](uint32_t f, uint32_t block, const SliceAccess& access) {
     ++work_;
-    const bool writes = writes_of(*stack_.data()[f], step, inside) != Writes::no ||
-                        (step.call && stack_.effects().opaque_writes(f, block, *step.call, inside));
-    if (!writes) return;
+    if (!may_write(f, block, access, inside)) return;
     call_from_everywhere(f);
-    for (const Point& at : stack_.points_of(f, block, i)) add(at, its, kControl | kUses);
+    stack_.for_each_point(f, block, access.step,
+                          [&](const Point& at) { add(at, its, kControl | kUses); });
   });
+}
+
+bool Slicer::may_write(uint32_t function, uint32_t block, const SliceAccess& access,
+                       const SliceTarget& target) const {
+  using Opaque = SliceAccess::Opaque;
+  if (access.kind == SliceAccess::Kind::memory) return !access.misses(target);
+  if (access.opaque == Opaque::shared && target.is_shared) return true;
+  if (!access.has_writes && access.opaque != Opaque::opaque_writes) return false;
+  if (access.misses(target)) return false;
+  const FunctionData::Step& step = stack_.data()[function]->blocks[block].steps[access.step];
+  return writes_of(*stack_.data()[function], step, target) != Writes::no ||
+         (step.call && stack_.effects().opaque_writes(function, block, *step.call, target));
 }
 
 void Slicer::call_from_everywhere(uint32_t function) {
   if (all_calls_[function]) return;
   all_calls_[function] = true;
-  const std::map<SliceTarget, Cause>& known = entered_[function];
-  for (const auto& [target, cause] : known) pass_everywhere(function, target, cause);
+  for (const auto& [target, cause] : entered(function)) pass_everywhere(function, target, cause);
 }
 
-void Slicer::pass_everywhere(uint32_t function, const SliceTarget& target, const Cause& cause) {
-  if (target.kind != SliceTarget::Kind::parameter ||
-      passed_everywhere_.insert({function, target.index}).second)
+void Slicer::pass_everywhere(uint32_t function, uint32_t target, uint32_t cause) {
+  if (targets_[target].kind != SliceTarget::Kind::parameter ||
+      passed_everywhere_.insert({function, targets_[target].index}).second)
     passes_.push_back({function, target, cause});
 }
 
 void Slicer::pass_to_callers(const Pass& what) {
-  if (what.target.kind != SliceTarget::Kind::parameter)
-    return look_everywhere(what.target, what.cause);
+  const SliceTarget target = targets_[what.target];
+  if (target.kind != SliceTarget::Kind::parameter) return look_everywhere(what.target, what.cause);
   const auto pass = [&](uint32_t f, uint32_t block, const FunctionData::Step& step, uint32_t i) {
     ++work_;
     if (!stack_.effects().may_call(f, block, *step.call, what.function)) return;
     call_from_everywhere(f);
-    for (const Point& at : stack_.points_of(f, block, i)) {
-      pass_argument(what.function, stack_.is_known_callee(at, what.function), at, what.target.index,
-                    what.cause);
-    }
+    stack_.for_each_point(f, block, i, [&](const Point& at) {
+      pass_argument(what.function, stack_.is_known_callee(at, what.function), at, target.index,
+                    causes_[what.cause]);
+    });
   };
   for (const uint32_t caller : stack_.effects().callers(what.function))
     stack_.for_each_call_of(caller, pass);

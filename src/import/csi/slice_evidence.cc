@@ -153,10 +153,16 @@ size_t blocks_of(const Slice& slice) {
   return blocks.size();
 }
 
-std::string text_of(Slice::Note note) {
+std::string text_of(Slice::Note note, const Slice& slice) {
   switch (note) {
     case Slice::Note::too_long:
-      return "the search was given up before its end: lines may be missing";
+      if (slice.unfollowed == 0)
+        return "the search was given up before its end: lines may be missing";
+      return fmt::format(
+          "the search was given up when {} of {} steps had been followed: lines that only the "
+          "others "
+          "depend on are missing",
+          slice.steps.size() - slice.unfollowed, slice.steps.size());
     case Slice::Note::unknown_calls:
       return "functions that the program does not describe are taken to write any memory that "
              "they can reach";
@@ -206,7 +212,10 @@ ProgramSlice slice_of_thread(const CoreFile& core, ProgramMetadata& metadata,
   for (const Slice::Step& step : of_stack.steps) static_lines.add(step);
   slice.static_blocks = blocks_of(of_stack);
   slice.static_lines = static_lines.take().size();
-  for (const Slice::Note note : found.notes) slice.notes.push_back(text_of(note));
+  for (const Slice::Note note : found.notes) slice.notes.push_back(text_of(note, found));
+  if (of_stack.notes.contains(Slice::Note::too_long))
+    slice.notes.emplace_back(
+        "the search with what did not run was given up before its end: it would have more lines");
   return slice;
 }
 
