@@ -8,30 +8,43 @@ namespace telltale {
 using Deed = PathFacts::Deed;
 using Said = PathFacts::Said;
 
-KnownLines::OfRun KnownLines::add(const std::map<Deed, Said>& lines) {
+KnownLines::OfRun KnownLines::add(std::span<const LinesOfFunction> run_says) {
   const std::scoped_lock lock(mutex_);
   OfRun run;
-  run.reserve(lines.size());
-  // Both are in order, and have mostly the same lines.
-  auto at = numbers_.begin();
-  for (const auto& [deed, said] : lines) {
-    while (at != numbers_.end() && at->first < deed) ++at;
-    if (at == numbers_.end() || at->first != deed)
-      at = numbers_.emplace_hint(at, deed, static_cast<uint32_t>(numbers_.size()));
-    run.push_back({at->second, said});
+  for (const auto& [function, lines] : run_says) {
+    FlatMap<SourceLine, uint32_t>& numbers = numbers_[function];
+    // Both are in order, and have mostly the same lines.
+    auto at = numbers.begin();
+    for (const auto& [line, said] : lines) {
+      while (at != numbers.end() && at->first < line) ++at;
+      if (at == numbers.end() || at->first != line) {
+        at = numbers.try_emplace(line, count_).first;
+        ++count_;
+      }
+      run.push_back({at->second, said});
+    }
   }
   return run;
 }
 
+template <typename Visit>
+void KnownLines::for_each(const Visit& visit) const {
+  for (const auto& [function, numbers] : numbers_) {
+    for (const auto& [line, number] : numbers)
+      visit(Deed{.function = function, .places = {{line.first, line.second}}}, number);
+  }
+}
+
 void KnownLines::collect_files(std::set<std::string>& files) const {
-  for (const auto& [deed, number] : numbers_) telltale::collect_files(deed, files);
+  for_each([&](const Deed& deed, uint32_t /*number*/) { telltale::collect_files(deed, files); });
 }
 
 std::vector<Deed> KnownLines::take(const SiteFileNames& names) {
   std::map<Deed, std::vector<uint32_t>> renamed;
-  for (const auto& [deed, number] : numbers_)
+  for_each([&](const Deed& deed, uint32_t number) {
     renamed[names.empty() ? deed : rename_files(names, deed)].push_back(number);
-  index_.resize(numbers_.size());
+  });
+  index_.resize(count_);
   numbers_.clear();
   std::vector<Deed> lines;
   for (const auto& [deed, numbers] : renamed) {

@@ -4,10 +4,13 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "analysis/paths/covered_lines.h"
+#include "base/flat_map.h"
 #include "import/path_facts.h"
 #include "import/site_file_names.h"
 
@@ -25,7 +28,8 @@ class KnownLines {
   using OfRun = std::vector<Line>;
 
   // Threads may call it at once.
-  OfRun add(const std::map<PathFacts::Deed, PathFacts::Said>& lines);
+  // A function may come several times.
+  OfRun add(std::span<const LinesOfFunction> run_says);
 
   void collect_files(std::set<std::string>& files) const;
   // To be called once, after all runs: returns the lines with these names of files, in order. Lines
@@ -36,7 +40,12 @@ class KnownLines {
 
  private:
   std::mutex mutex_;
-  std::map<PathFacts::Deed, uint32_t> numbers_;
+  // Calls `visit` with each line, as a deed, and its number.
+  template <typename Visit>
+  void for_each(const Visit& visit) const;
+
+  std::map<PathFacts::Function, FlatMap<SourceLine, uint32_t>> numbers_;
+  uint32_t count_ = 0;
   std::vector<uint32_t> index_;  // by number
 };
 

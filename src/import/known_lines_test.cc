@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -18,6 +19,11 @@ Deed line(const std::string& file, uint32_t number) {
   return {.function = {"f", file}, .places = {{file, number}}};
 }
 
+// What a run says of lines of `f`.
+LinesOfFunction of_f(const std::string& file, FlatMap<SourceLine, Said> lines) {
+  return {.function = {"f", file}, .lines = std::move(lines)};
+}
+
 std::vector<std::pair<Deed, Said>> said(const std::vector<Deed>& lines, KnownLines::OfRun run,
                                         const KnownLines& known) {
   known.sort(run);
@@ -28,8 +34,10 @@ std::vector<std::pair<Deed, Said>> said(const std::vector<Deed>& lines, KnownLin
 
 TEST(KnownLines, EachRunHasWhatItSaid) {
   KnownLines known;
-  const auto first = known.add({{line("b.c", 3), Said::yes}, {line("b.c", 9), Said::no}});
-  const auto second = known.add({{line("a.c", 1), Said::maybe}, {line("b.c", 9), Said::not_yet}});
+  const auto first =
+      known.add(std::array{of_f("b.c", {{{"b.c", 3}, Said::yes}, {{"b.c", 9}, Said::no}})});
+  const auto second = known.add(std::array{of_f("a.c", {{{"a.c", 1}, Said::maybe}}),
+                                           of_f("b.c", {{{"b.c", 9}, Said::not_yet}})});
   const auto none = known.add({});
   const std::vector<Deed> lines = known.take(SiteFileNames({}, {}));
   EXPECT_EQ(lines, (std::vector{line("a.c", 1), line("b.c", 3), line("b.c", 9)}));
@@ -42,11 +50,21 @@ TEST(KnownLines, EachRunHasWhatItSaid) {
   EXPECT_TRUE(said(lines, none, known).empty());
 }
 
+TEST(KnownLines, AFunctionMayComeTwice) {
+  KnownLines known;
+  const auto run =
+      known.add(std::array{of_f("a.c", {{{"a.c", 4}, Said::yes}}),
+                           of_f("a.c", {{{"a.c", 2}, Said::no}, {{"a.c", 4}, Said::no}})});
+  const std::vector<Deed> lines = known.take(SiteFileNames({}, {}));
+  EXPECT_EQ(said(lines, run, known), (std::vector<std::pair<Deed, Said>>{
+                                         {line("a.c", 2), Said::no}, {line("a.c", 4), Said::yes}}));
+}
+
 TEST(KnownLines, LinesThatBecomeEqualAreJoined) {
   KnownLines known;
-  const auto run = known.add({{line("/home/a/main.c", 3), Said::no},
-                              {line("main.c", 3), Said::yes},
-                              {line("main.c", 4), Said::no}});
+  const auto run = known.add(
+      std::array{of_f("/home/a/main.c", {{{"/home/a/main.c", 3}, Said::no}}),
+                 of_f("main.c", {{{"main.c", 3}, Said::yes}, {{"main.c", 4}, Said::no}})});
   std::set<std::string> files;
   known.collect_files(files);
   EXPECT_EQ(files, (std::set<std::string>{"/home/a/main.c", "main.c"}));

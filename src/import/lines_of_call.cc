@@ -4,9 +4,9 @@
 
 namespace telltale {
 
-std::map<std::pair<std::string, uint32_t>, Ran> lines_of_call(const FramePaths& frame) {
-  std::map<std::pair<std::string, uint32_t>, Ran> lines;
-  std::map<std::pair<std::string, uint32_t>, Ran> entered;  // by the blocks as a whole
+CoveredLines lines_of_call(const FramePaths& frame) {
+  CoveredLines lines;
+  CoveredLines entered;  // by the blocks as a whole
   for (const FramePaths::Block& block : frame.blocks) {
     for (size_t i = 0; i < block.lines.size(); ++i) {
       add_copy(lines, block.lines[i], block.lines_ran[i]);

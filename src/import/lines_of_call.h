@@ -1,10 +1,6 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <utility>
-
+#include "analysis/paths/covered_lines.h"
 #include "import/stack_paths.h"
 
 namespace telltale {
@@ -12,6 +8,6 @@ namespace telltale {
 // What a call on a stack ran, by file and line: by FramePaths::blocks and FramePaths::lines
 // together. Of the block that it stopped in, lines after that place may not have run. Empty: the
 // frame has neither.
-std::map<std::pair<std::string, uint32_t>, Ran> lines_of_call(const FramePaths& frame);
+CoveredLines lines_of_call(const FramePaths& frame);
 
 }  // namespace telltale

@@ -33,11 +33,8 @@ struct RunFacts {
 };
 using Run = ReadRun<RunFacts>;
 
-RunFacts separate_lines(PathFacts facts, KnownLines& lines) {
-  auto& of_run = facts.of(Kind::ran_in_process);
-  KnownLines::OfRun numbers = lines.add(of_run);
-  of_run.clear();
-  return {.facts = std::move(facts), .lines = std::move(numbers)};
+RunFacts number_lines(SeparateFacts facts, KnownLines& lines) {
+  return {.facts = std::move(facts.facts), .lines = lines.add(facts.lines)};
 }
 
 // A site for each deed of any run. Counter 0: the run did not do it; counter 1: it did; counter 2:
@@ -173,7 +170,8 @@ RecordingEvidence path_evidence(std::vector<PathRun> runs, std::span<const RunRe
   std::vector<Run> separated;
   for (PathRun& run : runs) {
     Run& each = separated.emplace_back();
-    if (run.facts) each.facts = separate_lines(*std::exchange(run.facts, std::nullopt), lines);
+    if (run.facts)
+      each.facts = number_lines(separate(*std::exchange(run.facts, std::nullopt)), lines);
     each.problems = std::move(run.problems);
     each.error = std::move(run.error);
   }
@@ -194,9 +192,9 @@ Result<RecordingEvidence> read_path_evidence(std::span<const RunRecording> recor
   KnownLines lines;
   const auto read = [&](const Recording&, const StackPaths& stacks,
                         ProblemLog& problems) -> Result<RunFacts> {
-    Result<PathFacts> facts = read_path_facts(stacks, problems);
+    Result<SeparateFacts> facts = read_separate_facts(stacks, problems);
     if (!facts) return std::unexpected(facts.error());
-    return separate_lines(*std::move(facts), lines);
+    return number_lines(*std::move(facts), lines);
   };
   auto runs = read_runs<RunFacts>(recordings, open, workers, Capability::paths_in_frames,
                                   &Recording::paths_in_frames, read);

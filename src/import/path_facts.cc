@@ -98,7 +98,8 @@ std::map<Place, Ran> lines_of_paths(const PathGraph& graph, const std::string& f
 void add_lines_of_call(const FramePaths& frame, const PathGraph& graph, const std::string& file,
                        bool crashed, PathFacts& facts) {
   const PathHistory& history = frame.decoded.front().history;
-  std::map<Place, Ran> lines = lines_of_call(frame);
+  std::map<Place, Ran> lines;
+  for (const auto& [line, ran] : lines_of_call(frame)) lines.emplace(line, ran);
   if (frame.blocks.empty()) lines = lines_of_paths(graph, file, history);
   std::set<Place> ahead = places_ahead(graph, file, history);
   for (const auto& [place, ran] : lines) {
@@ -140,8 +141,8 @@ class Ahead {
   }
 
   // A function that was inlined is ahead where its copy is.
-  [[nodiscard]] bool has(const FunctionCoverage& function, const Place& place) const {
-    return lines_.contains(place) || uncertain_.contains({function.linkage_name, function.module});
+  [[nodiscard]] bool has(const FunctionCoverage& function, const SourceLine& line) const {
+    return lines_.contains(line) || uncertain_.contains({function.linkage_name, function.module});
   }
 
  private:
@@ -151,25 +152,29 @@ class Ahead {
       const PathGraph& graph = *decoded.graph;
       const std::string& file = graph.scopes.empty() ? frame.file : graph.scopes.front().file;
       if (is_certain(frame)) {
-        lines_.merge(places_ahead(graph, file, decoded.history));
+        add(places_ahead(graph, file, decoded.history));
         continue;
       }
-      for (uint32_t node = 0; node < graph.blocks.size(); ++node)
-        for (Place& place : places_of(graph, file, node)) lines_.insert(std::move(place));
+      for (uint32_t node = 0; node < graph.blocks.size(); ++node) add(places_of(graph, file, node));
     }
+  }
+
+  template <typename Places>
+  void add(const Places& places) {
+    for (const auto& [file, number] : places) lines_.emplace(file, number);
   }
 
   // By linkage name and module: where a call stopped is not certain.
   std::set<std::pair<std::string, std::string>> uncertain_;
-  std::set<Place> lines_;
+  SourceLineSet lines_;
 };
 
 // The lines of its code; its own have the answers of all copies, also of those that were inlined
 // into other functions.
-std::map<Place, Ran> lines_of(const FunctionCoverage& function) {
-  std::map<Place, Ran> lines = function.lines;
-  for (const auto& [line, ran] : function.source_lines)
-    lines.insert_or_assign({function.file, line}, ran);
+CoveredLines lines_of(const FunctionCoverage& function) {
+  CoveredLines lines = function.lines;
+  const InternedText file(function.file);
+  for (const auto& [line, ran] : function.source_lines) lines[{file, line}] = ran;
   return lines;
 }
 
@@ -182,7 +187,7 @@ bool has_known_function(std::span<const ThreadPaths> threads) {
   });
 }
 
-bool was_called(const FunctionCoverage& function, const std::map<Place, Ran>& lines) {
+bool was_called(const FunctionCoverage& function, const CoveredLines& lines) {
   return function.ran == Ran::yes ||
          std::ranges::any_of(lines, [](const auto& line) { return line.second == Ran::yes; });
 }
@@ -233,17 +238,18 @@ bool PathFacts::could_still_follow(const Deed& path) const {
   });
 }
 
-Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems) {
+Result<SeparateFacts> read_separate_facts(const StackPaths& stacks, ProblemLog& problems) {
   const auto threads = stacks.thread_paths_and_blocks(problems);
   if (!threads) return std::unexpected(threads.error());
-  PathFacts facts;
+  SeparateFacts separate;
+  PathFacts& facts = separate.facts;
   facts.stack = core_stack(stacks, *threads);
   ProblemLog known;  // the same problems again
   const Result<bool> keeps_flags = stacks.keeps_flags(known);
   if (!keeps_flags) return std::unexpected(keeps_flags.error());
   // Without flags and frames, coverage only repeats what is true of all runs of the program. Most
   // runs of a study are like this: they passed, and `main` had returned.
-  if (!*keeps_flags && !has_known_function(*threads)) return facts;
+  if (!*keeps_flags && !has_known_function(*threads)) return separate;
   const auto coverage = stacks.coverage(known);
   if (!coverage) return std::unexpected(coverage.error());
   const bool crashed = !stacks.why_stopped().empty();
@@ -252,15 +258,41 @@ Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems
   }
   const Ahead ahead(*threads);
   for (const FunctionCoverage& function : *coverage) {
-    const std::map<Place, Ran> lines = lines_of(function);
+    const CoveredLines lines = lines_of(function);
     const bool called = was_called(function, lines);
-    for (const auto& [place, ran] : lines) {
-      const bool not_yet = crashed && ran == Ran::no && (!called || ahead.has(function, place));
-      facts.add(PathFacts::Kind::ran_in_process, {{function.function, function.file}, {place}},
-                not_yet ? Said::not_yet : said(ran));
+    LinesOfFunction& all = separate.lines.emplace_back();
+    all.function = {function.function, function.file};
+    all.lines.reserve(lines.size());
+    for (const auto& [line, ran] : lines) {
+      const bool not_yet = crashed && ran == Ran::no && (!called || ahead.has(function, line));
+      all.lines.try_emplace(line, not_yet ? Said::not_yet : said(ran));
     }
   }
+  return separate;
+}
+
+Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems) {
+  Result<SeparateFacts> separate = read_separate_facts(stacks, problems);
+  if (!separate) return std::unexpected(separate.error());
+  PathFacts facts = std::move(separate->facts);
+  for (const auto& [function, lines] : separate->lines) {
+    for (const auto& [line, said] : lines)
+      facts.add(PathFacts::Kind::ran_in_process, {function, {{line.first, line.second}}}, said);
+  }
   return facts;
+}
+
+SeparateFacts separate(PathFacts facts) {
+  SeparateFacts separate;
+  for (const auto& [deed, said] : facts.of(PathFacts::Kind::ran_in_process)) {
+    if (deed.places.size() != 1) continue;  // only damaged facts have such a line
+    if (separate.lines.empty() || separate.lines.back().function != deed.function)
+      separate.lines.push_back({.function = deed.function, .lines = {}});
+    separate.lines.back().lines.try_emplace(deed.places.front(), said);
+  }
+  facts.of(PathFacts::Kind::ran_in_process).clear();
+  separate.facts = std::move(facts);
+  return separate;
 }
 
 }  // namespace telltale

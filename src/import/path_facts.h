@@ -11,8 +11,10 @@
 #include <vector>
 
 #include "analysis/isolation/crash_cluster.h"
+#include "analysis/paths/covered_lines.h"
 #include "analysis/paths/path_history.h"
 #include "base/error.h"
+#include "base/flat_map.h"
 #include "base/problem.h"
 #include "import/stack_paths.h"
 
@@ -64,7 +66,23 @@ struct PathFacts {
   [[nodiscard]] bool could_still_follow(const Deed& path) const;
 };
 
+// What a run says of the lines of a function (PathFacts::Kind::ran_in_process).
+struct LinesOfFunction {
+  PathFacts::Function function;
+  FlatMap<SourceLine, PathFacts::Said> lines;
+};
+
+// The facts of a run; what they say of lines, of which a run has tens of thousands, is separate.
+struct SeparateFacts {
+  PathFacts facts;
+  std::vector<LinesOfFunction> lines;
+};
+
 // Only what is certain. Errors: those of StackPaths.
+Result<SeparateFacts> read_separate_facts(const StackPaths& stacks, ProblemLog& problems);
+// The same together.
 Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems);
+// Takes the lines out of facts that have all together.
+SeparateFacts separate(PathFacts facts);
 
 }  // namespace telltale

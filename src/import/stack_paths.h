@@ -9,9 +9,11 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/paths/covered_lines.h"
 #include "analysis/paths/function_coverage.h"
 #include "analysis/paths/path_history.h"
 #include "base/error.h"
+#include "base/flat_map.h"
 #include "base/problem.h"
 #include "import/program_slice.h"
 #include "model/call_filter.h"
@@ -61,12 +63,12 @@ struct FramePaths {
   std::optional<Place> place;
   // Whether this call ran a line, by file and number: what the flags of coverage in the frame say.
   // Empty: it has none, or they may not be cleared yet.
-  std::map<std::pair<std::string, uint32_t>, Ran> lines;
+  CoveredLines lines;
   // What this call ran of the function's blocks, by all evidence of the process together: a block
   // ran if it began. Empty: not asked for, or the program does not describe them.
   struct Block {
-    std::optional<uint64_t> id;                           // in .debug_PT
-    std::vector<std::pair<std::string, uint32_t>> lines;  // file and line
+    std::optional<uint64_t> id;  // in .debug_PT
+    std::vector<SourceLine> lines;
     Ran ran = Ran::maybe;
     std::vector<Ran> lines_ran;  // by line: of the block that it stopped in, some may not have run
   };
@@ -78,7 +80,7 @@ struct FramePaths {
     Ran ran = Ran::no;
     bool is_own = false;  // of the function itself, not only of one that was inlined
   };
-  std::map<std::pair<std::string, uint32_t>, LostLine> lost_lines;
+  FlatMap<SourceLine, LostLine> lost_lines;
 };
 
 struct ThreadPaths {

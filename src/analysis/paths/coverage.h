@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -23,8 +22,8 @@ constexpr Ran any_of(Ran a, Ran b) {
 }
 
 // Adds what another copy of the code did, for example in another inlined call.
-template <typename Key>
-void add_copy(std::map<Key, Ran>& all, const typename std::map<Key, Ran>::key_type& key, Ran ran) {
+template <typename Map>
+void add_copy(Map& all, const typename Map::key_type& key, Ran ran) {
   const auto [known, is_new] = all.try_emplace(key, ran);
   if (!is_new) known->second = any_of(known->second, ran);
 }

@@ -3,13 +3,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analysis/paths/coverage.h"
+#include "analysis/paths/covered_lines.h"
+#include "base/flat_map.h"
 
 namespace telltale {
 
@@ -25,8 +25,8 @@ struct FunctionCoverage {
   };
   // What of a basic block is known, in any activation.
   struct Block {
-    std::optional<uint64_t> id;                           // in .debug_PT
-    std::vector<std::pair<std::string, uint32_t>> lines;  // file and line
+    std::optional<uint64_t> id;  // in .debug_PT
+    std::vector<SourceLine> lines;
     Ran ran = Ran::maybe;
   };
   std::string function;  // demangled
@@ -36,11 +36,10 @@ struct FunctionCoverage {
   std::string module;      // path of the program or shared object
   std::string mechanisms;  // "BBC", "CC,FC"; kOnlyInlined
   Ran ran = Ran::maybe;
-  // By file and line: of its code, with that of functions that were inlined into it.
-  std::map<std::pair<std::string, uint32_t>, Ran> lines;
+  CoveredLines lines;  // of its code, with that of functions that were inlined into it
   // Its own lines in its file, in all copies together: its own code, and wherever it was inlined.
   // Empty: not known.
-  std::map<uint32_t, Ran> source_lines;
+  FlatMap<uint32_t, Ran> source_lines;
   std::vector<Call> calls;
   std::vector<Block> blocks;  // the entry is the first; empty: the program does not describe them
 };

@@ -17,13 +17,13 @@ std::string name_of(const std::string& file) { return std::filesystem::path(file
 }  // namespace
 
 std::vector<std::vector<LineHere>> lines_of(const FlowRecord& record, const BlockLines& places) {
-  std::map<uint32_t, const std::string*> files;
-  for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, &scope.file.str());
+  std::map<uint32_t, InternedText> files;
+  for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, scope.file.str());
   std::vector<std::vector<LineHere>> blocks(record.blocks.size());
   for (const auto& [block, scope, number, calls] : places) {
     const auto file = files.find(scope);
     if (file == files.end() || number == 0) continue;
-    const LineHere here{{*file->second, number}, scope, calls};
+    const LineHere here{.line = {file->second, number}, .scope = scope, .calls = calls};
     const auto is_same = [&](const LineHere& other) {
       return other.line == here.line && other.scope == scope;
     };
@@ -32,8 +32,8 @@ std::vector<std::vector<LineHere>> lines_of(const FlowRecord& record, const Bloc
   return blocks;
 }
 
-std::vector<Line> without_repetitions(const std::vector<LineHere>& lines) {
-  std::vector<Line> found;
+std::vector<SourceLine> without_repetitions(const std::vector<LineHere>& lines) {
+  std::vector<SourceLine> found;
   for (const LineHere& each : lines)
     if (std::ranges::find(found, each.line) == found.end()) found.push_back(each.line);
   return found;

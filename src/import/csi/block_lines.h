@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/paths/covered_lines.h"
 #include "analysis/paths/program_flow.h"
 #include "formats/csi/path_records.h"
 #include "import/stack_paths.h"
@@ -15,18 +16,18 @@ namespace telltale {
 
 // A line of a block, where it first comes.
 struct LineHere {
-  std::pair<std::string, uint32_t> line;  // file and number
-  uint32_t scope = 0;                     // number
-  uint32_t calls = 0;                     // of the block, that come before
+  SourceLine line;
+  uint32_t scope = 0;  // number
+  uint32_t calls = 0;  // of the block, that come before
+  size_t index = 0;    // of `line`, where the lines of a function are numbered
 };
 
 // The lines of each block. `places`: those of the record, or those that are lost.
 std::vector<std::vector<LineHere>> lines_of(
     const csi::FlowRecord& record, const std::vector<csi::PathFunctionRecord::BlockLine>& places);
 
-// Files and numbers, each once.
-std::vector<std::pair<std::string, uint32_t>> without_repetitions(
-    const std::vector<LineHere>& lines);
+// Each once.
+std::vector<SourceLine> without_repetitions(const std::vector<LineHere>& lines);
 
 // The frames that may be in a block.
 struct Stops {

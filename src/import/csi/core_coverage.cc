@@ -124,7 +124,7 @@ class CoverageReader {
   }
 
   void add(const CoverageRecord& record, const std::vector<std::optional<bool>>& flags) {
-    flags_.push_back({.module = {}, .record = record, .flags = flags});
+    flags_.push_back({.module = {}, .record = &record, .flags = flags});
     if (wanted_ == Wanted::flags) return;
     const FunctionKey key{csi::without_variant(record.symbol), record.file};
     FunctionCoverage& declared = declared_[key];
@@ -171,6 +171,7 @@ class CoverageReader {
   // The variable that chooses does not change while the program runs: if one variant ran, then no
   // other did.
   static void keep_chosen(std::map<std::string, ByMechanism>& variants) {
+    if (variants.size() < 2) return;
     const auto has_run = [](const auto& variant) {
       return answers_of(variant.second).ran == Ran::yes;
     };
@@ -193,8 +194,9 @@ class CoverageReader {
       may_have_other_lines =
           may_have_other_lines || (answers.lines.empty() && answers.ran != Ran::no);
       for (const auto& [mechanism, told] : variant) {
-        const auto [known, is_new] = joined.try_emplace(mechanism, told);
-        if (!is_new) join(told, known->second);
+        FlagAnswers calls{.ran = told.ran, .lines = {}, .calls = told.calls};
+        const auto [known, is_new] = joined.try_emplace(mechanism, std::move(calls));
+        if (!is_new) join(calls, known->second);
       }
     }
     if (may_have_other_lines)
@@ -321,7 +323,7 @@ std::vector<FunctionCoverage> read_flags(const CoreFile& core, const std::string
 }
 
 // Adds what the function's own code says of its lines.
-void join_source_lines(const std::set<LinesOfCopies::Line>& uncertain, FunctionCoverage& function) {
+void join_source_lines(const SourceLineSet& uncertain, FunctionCoverage& function) {
   for (auto& [line, ran] : function.source_lines) {
     const std::pair place(function.file, line);
     if (ran == Ran::no && uncertain.contains(place)) ran = Ran::maybe;

@@ -34,8 +34,9 @@ FlagAnswers told_of_blocks(const CoverageRecord& record, std::span<const std::op
   const std::vector<Ran> ran = blocks_that_ran(graph);
   const std::vector<Ran> ended = blocks_that_ended(graph);
   told.ran = ran.empty() ? Ran::maybe : ran.front();
-  std::map<uint32_t, std::string> files;
-  for (const csi::PathScope& scope : record.scopes) files.emplace(scope.number, scope.file);
+  FlatMap<uint32_t, InternedText> files;
+  for (const csi::PathScope& scope : record.scopes)
+    files.try_emplace(scope.number, scope.file.str());
   for (const auto& [block, scope, line, calls] : record.lines) {
     const auto file = files.find(scope);
     if (block >= ran.size() || file == files.end() || line == 0) continue;

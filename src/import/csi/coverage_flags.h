@@ -1,20 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
-#include <string>
-#include <utility>
 #include <vector>
 
+#include "analysis/paths/covered_lines.h"
 #include "analysis/paths/function_coverage.h"
 #include "formats/csi/path_records.h"
 
 namespace telltale {
-
-// Lines by file and number.
-using CoveredLines = std::map<std::pair<std::string, uint32_t>, Ran>;
 
 // What the flags of one mechanism say of a function: of all its activations, or of one.
 struct FlagAnswers {

@@ -51,15 +51,15 @@ std::vector<ProgramEvidence::BlockFlags> flags_of(const FlaggedRecord& flagged,
     return probe < flagged.flags.size() ? flagged.flags[probe] : Flag();
   };
   std::vector<ProgramEvidence::BlockFlags> blocks(flow.blocks.size());
-  if (flagged.record.mechanism == "FC") {
+  if (flagged.record->mechanism == "FC") {
     blocks[0].entered = flag_of(0);
     return blocks;
   }
   for (size_t i = 0; i < blocks.size(); ++i)
-    blocks[i].entered = flag_of(flagged.record.blocks[i].probe);
+    blocks[i].entered = flag_of(flagged.record->blocks[i].probe);
   std::vector<size_t> calls(blocks.size(), 0);
   for (const FlowRecord::Call& call : flow.calls) ++calls[call.block];
-  for (const CoverageRecord::Call& call : flagged.record.calls)
+  for (const CoverageRecord::Call& call : flagged.record->calls)
     blocks[call.block].returned.push_back(flag_of(call.probe));
   // Coverage counts inline assembly as a call.
   for (size_t i = 0; i < blocks.size(); ++i)
@@ -133,15 +133,15 @@ void FlowEvidence::add_flags(const std::vector<FlaggedRecord>& records) {
   std::map<std::pair<uint32_t, std::string_view>, Known> known;
   for (const FlaggedRecord& flagged : records) {
     std::vector<uint32_t> fitting;
-    for (const uint32_t f : functions_.find(flagged.module, flagged.record.symbol)) {
+    for (const uint32_t f : functions_.find(flagged.module, flagged.record->symbol)) {
       const FlowFunction& function = functions_.functions()[f];
-      const bool fits =
-          flagged.record.mechanism == "FC" || same_blocks(flagged.record, *function.copies.front());
-      if (fits && function.file == flagged.record.file) fitting.push_back(f);
+      const bool fits = flagged.record->mechanism == "FC" ||
+                        same_blocks(*flagged.record, *function.copies.front());
+      if (fits && function.file == flagged.record->file) fitting.push_back(f);
     }
     if (fitting.size() != 1) continue;
-    Known& of = known[{fitting[0], flagged.record.mechanism}];
-    of.symbols.insert(flagged.record.symbol);
+    Known& of = known[{fitting[0], flagged.record->mechanism}];
+    of.symbols.insert(flagged.record->symbol);
     join(of.blocks, flags_of(flagged, *functions_.functions()[fitting[0]].copies.front()));
   }
   for (auto& [key, of] : known) {

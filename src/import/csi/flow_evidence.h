@@ -18,7 +18,7 @@ namespace telltale {
 // The flags of a mechanism of coverage in the program; empty ones are not known.
 struct FlaggedRecord {
   std::string module;
-  csi::CoverageRecord record;
+  const csi::CoverageRecord* record = nullptr;  // of the program's metadata
   std::vector<std::optional<bool>> flags;
 };
 

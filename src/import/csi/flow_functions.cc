@@ -75,7 +75,28 @@ bool has_other_code(const ModuleSymbols& symbols, const std::vector<FlowRecord>&
   });
 }
 
+void add_lines(const FlowRecord& record, FlowFunction& function) {
+  function.lines = lines_of(record, record.lines);
+  function.lost_lines = lines_of(record, record.lost_lines);
+  const auto for_each = [&](const auto& visit) {
+    for (auto* const blocks : {&function.lines, &function.lost_lines})
+      for (std::vector<LineHere>& lines : *blocks) std::ranges::for_each(lines, visit);
+  };
+  std::vector<SourceLine>& all = function.all_lines;
+  for_each([&](const LineHere& here) { all.push_back(here.line); });
+  std::ranges::sort(all);
+  const auto repeated = std::ranges::unique(all);
+  all.erase(repeated.begin(), repeated.end());
+  for_each([&](LineHere& here) {
+    here.index = static_cast<size_t>(std::ranges::lower_bound(all, here.line) - all.begin());
+  });
+}
+
 }  // namespace
+
+bool is_own(const csi::PathScope& scope, const FlowFunction& function, const FlowRecord& record) {
+  return scope.function == record.symbol || scope.function == function.source;
+}
 
 std::string source_of(const FlowRecord& record) {
   return std::string(csi::without_variant(record.source.empty() ? record.symbol : record.source));
@@ -102,9 +123,28 @@ uint32_t FlowFunctions::add(const std::string& module, const FlowRecord& record)
                         .line = record.line,
                         .copies = {&record},
                         .folded_with = {}});
+  add_lines(record, functions_.back());
+  add_owners(functions_.back());
   flow_.functions.push_back(function_of(record));
   same_name.push_back(index);
   return index;
+}
+
+uint32_t FlowFunctions::add_source(const std::string& module, const std::string& symbol,
+                                   const std::string& file) {
+  const auto number = static_cast<uint32_t>(sources_.size());
+  return sources_.try_emplace({module, symbol, file}, number).first->second;
+}
+
+void FlowFunctions::add_owners(FlowFunction& function) {
+  const FlowRecord& record = *function.copies.front();
+  for (const csi::PathScope& scope : record.scopes) {
+    const bool is_inlined = !is_own(scope, function, record);
+    const std::string& symbol = is_inlined ? scope.function.str() : function.source;
+    const uint32_t source = add_source(function.module, symbol, scope.file);
+    function.owners.try_emplace(scope.number,
+                                {.source = source, .is_inlined = is_inlined, .line = scope.line});
+  }
 }
 
 void FlowFunctions::add_module(const std::string& module, const std::vector<FlowRecord>& flows,
@@ -115,6 +155,10 @@ void FlowFunctions::add_module(const std::string& module, const std::vector<Flow
   for (const FlowRecord& record : flows) {
     // Linking leaves copies of records.
     if (keys.insert(record.key).second) added.insert(add(module, record));
+  }
+  for (const csi::UnitRecord& unit : units) {
+    for (const auto* const lines : {&unit.removed, &unit.vanished})
+      for (const csi::UnitRecord::Lines& each : *lines) add_source(module, each.symbol, each.file);
   }
   const bool is_open = units.empty() || has_other_code(symbols, flows);
   std::set<std::string_view> taken;

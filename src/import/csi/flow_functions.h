@@ -5,10 +5,13 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "analysis/paths/program_flow.h"
+#include "base/flat_map.h"
 #include "formats/csi/path_records.h"
+#include "import/csi/block_lines.h"
 
 namespace telltale {
 
@@ -32,11 +35,27 @@ struct FlowFunction {
   // Other functions at its address, as linkers put identical code (--icf=all): what is known of the
   // address may be of any of them.
   std::set<uint32_t> folded_with;
+  // Of the first of them: where its lines belong. By the number of a scope, the source function
+  // (FlowFunctions::source), and whether that was inlined; of scopes with one number, the first.
+  struct Owner {
+    uint32_t source = 0;
+    bool is_inlined = false;
+    uint32_t line = 0;  // of the declaration; 0: unknown
+  };
+  FlatMap<uint32_t, Owner> owners = {};
+  // Of the first of them: its lines in their order, and lines_of() it with indices of these.
+  std::vector<SourceLine> all_lines = {};
+  std::vector<std::vector<LineHere>> lines = {};
+  std::vector<std::vector<LineHere>> lost_lines = {};
 };
 
 // The symbol of the function of the source that the record's function is of: compilers make copies
 // with symbols of their own, and variants.
 std::string source_of(const csi::FlowRecord& record);
+
+// Whether a scope of the record is the function itself, and not one that was inlined into it.
+bool is_own(const csi::PathScope& scope, const FlowFunction& function,
+            const csi::FlowRecord& record);
 
 // The functions of all modules, by the flow records in them, and which calls which.
 class FlowFunctions {
@@ -53,6 +72,11 @@ class FlowFunctions {
                                            std::string_view symbol) const;
   // Whether such a function is at the address of another one.
   [[nodiscard]] bool is_folded(const std::string& module, std::string_view symbol) const;
+  // The functions of the source that lines and units are of: each has a number below this one.
+  [[nodiscard]] size_t source_count() const { return sources_.size(); }
+  // By module, symbol and file: their numbers.
+  using SourceKey = std::tuple<std::string, std::string, std::string>;
+  [[nodiscard]] const std::map<SourceKey, uint32_t>& sources() const { return sources_; }
   // Whether calls are left by returning only (ProgramEvidence), as far as the code tells.
   [[nodiscard]] bool calls_return() const;
 
@@ -61,6 +85,9 @@ class FlowFunctions {
 
   uint32_t add(const std::string& module, const csi::FlowRecord& record);
   void find_folded(const std::string& module, const ModuleSymbols& symbols);
+  void add_owners(FlowFunction& function);
+  uint32_t add_source(const std::string& module, const std::string& symbol,
+                      const std::string& file);
   void resolve(uint32_t function, const std::string& module, const ModuleSymbols& symbols);
   // Those of `candidates` that the units name; not one of several with the same name and unit.
   [[nodiscard]] std::vector<uint32_t> constructors(const std::set<uint32_t>& candidates,
@@ -71,6 +98,7 @@ class FlowFunctions {
 
   std::vector<FlowFunction> functions_;
   ProgramFlow flow_;
+  std::map<SourceKey, uint32_t> sources_;
   std::map<std::string, Symbols> by_symbol_;  // by module
 };
 

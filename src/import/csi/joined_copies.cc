@@ -119,8 +119,10 @@ void join_copies(const FlowFunctions& flow, std::vector<FunctionCoverage>& funct
     if (all.size() > 1) std::ranges::for_each(all, settle_lines);
     FunctionCoverage function = std::move(all.front());
     for (size_t i = 1; i < all.size(); ++i) join(std::move(all[i]), function);
-    function.linkage_name = std::get<1>(key);
-    function.function = demangle(function.linkage_name);
+    if (function.linkage_name != std::get<1>(key)) {
+      function.linkage_name = std::get<1>(key);
+      function.function = demangle(function.linkage_name);
+    }
     functions.push_back(std::move(function));
   }
 }

@@ -63,7 +63,7 @@ TEST(PassedLines, EachCopyThatMayHaveRunHasTheLine) {
   const auto lines = PassedLines(functions, {}, ran).lines();
   ASSERT_EQ(lines.size(), 1);
   EXPECT_EQ(lines.begin()->first, PassedLines::Function("program", "f", "a.c"));
-  EXPECT_EQ(lines.begin()->second, (std::set<PassedLines::Line>{{"a.c", 5}}));
+  EXPECT_EQ(lines.begin()->second, (std::set<SourceLine>{{"a.c", 5}}));
 }
 
 TEST(JoinCopies, OneFunctionWithTheNameOfTheSource) {
@@ -87,7 +87,7 @@ TEST(JoinCopies, OneFunctionWithTheNameOfTheSource) {
   EXPECT_EQ(all[0].linkage_name, "f");
   EXPECT_EQ(all[0].mechanisms, "BBC,CC");
   EXPECT_EQ(all[0].ran, Ran::yes);
-  EXPECT_EQ(all[0].lines.at({"a.c", 5}), Ran::yes);
+  EXPECT_EQ(all[0].lines.find({"a.c", 5})->second, Ran::yes);
   ASSERT_EQ(all[0].calls.size(), 1);
   EXPECT_EQ(all[0].calls[0].callee, "g");
   EXPECT_EQ(all[0].blocks.size(), 3);

@@ -1,13 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/paths/coverage.h"
+#include "analysis/paths/covered_lines.h"
+#include "base/interned_text.h"
 #include "formats/csi/path_records.h"
 
 namespace telltale {
@@ -16,24 +18,32 @@ namespace telltale {
 // leave no instruction of some lines in one copy, but in another.
 class LinesOfCopies {
  public:
-  using Line = std::pair<std::string, uint32_t>;  // file and line
-
-  // `ran` is by block of the record.
-  void add(const csi::FlowRecord& record, const std::vector<Ran>& ran);
+  void add(const csi::FlowRecord& record);
   // A function of which some unit has no code left.
   void add_removed(const csi::UnitRecord::Lines& function);
   // Lines that some copy has, but not each copy that may have run: what the blocks with them say
-  // does not rule out that they ran.
-  [[nodiscard]] std::set<Line> uncertain() const;
+  // does not rule out that they ran. `ran` is by record, in the order of add(), and block.
+  [[nodiscard]] SourceLineSet uncertain(const std::vector<std::vector<Ran>>& ran) const;
 
  private:
-  struct Copies {
-    uint64_t may_have_run = 0;
-    // How many of these have the line, or have lost it; 0: only others.
-    std::map<uint32_t, uint64_t> with_line;
-    std::map<uint32_t, uint64_t> losing_line;
+  struct Copy {
+    size_t record = 0;
+    std::vector<uint32_t> blocks = {};  // with its lines
+    std::vector<uint32_t> lines = {};
+    std::vector<uint32_t> lost = {};
   };
-  std::map<std::pair<std::string, std::string>, Copies> functions_;  // by file and symbol
+  struct Function {
+    InternedText file;
+    std::vector<Copy> copies;
+    // Copies without any line: the record and the block with which one may have run.
+    std::vector<std::pair<size_t, uint32_t>> without_lines = {};
+  };
+
+  uint32_t number_of(const std::string& file, const std::string& symbol);
+
+  std::map<std::pair<std::string, std::string>, uint32_t> numbers_;  // of functions
+  std::vector<Function> functions_;
+  size_t records_ = 0;
 };
 
 }  // namespace telltale

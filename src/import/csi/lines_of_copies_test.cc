@@ -5,7 +5,7 @@
 namespace telltale {
 namespace {
 
-using Lines = std::set<LinesOfCopies::Line>;
+using Lines = SourceLineSet;
 
 // A record with one copy of `f`; each block has one line.
 csi::FlowRecord copy_with(const std::vector<uint32_t>& lines) {
@@ -18,31 +18,36 @@ csi::FlowRecord copy_with(const std::vector<uint32_t>& lines) {
 
 TEST(LinesOfCopies, ALineThatACopyLacksIsUncertainIfTheCopyMayHaveRun) {
   LinesOfCopies lines;
-  lines.add(copy_with({1, 2, 0}), {Ran::no, Ran::no, Ran::no});
-  EXPECT_EQ(lines.uncertain(), Lines{});
-  lines.add(copy_with({1, 3}), {Ran::maybe, Ran::no});
-  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 2}}));
-  lines.add(copy_with({1, 2, 3}), {Ran::yes, Ran::no, Ran::no});
-  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 2}}));
-  lines.add(copy_with({2}), {Ran::yes});
-  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 1}, {"a.c", 2}, {"a.c", 3}}));
+  lines.add(copy_with({1, 2, 0}));
+  lines.add(copy_with({1, 3}));
+  lines.add(copy_with({1, 2, 3}));
+  lines.add(copy_with({2}));
+  std::vector<std::vector<Ran>> ran = {
+      {Ran::no, Ran::no, Ran::no}, {Ran::no, Ran::no}, {Ran::no, Ran::no, Ran::no}, {Ran::no}};
+  EXPECT_EQ(lines.uncertain(ran), Lines{});
+  ran[1] = {Ran::maybe, Ran::no};
+  EXPECT_EQ(lines.uncertain(ran), (Lines{{"a.c", 2}}));
+  ran[2] = {Ran::yes, Ran::no, Ran::no};
+  EXPECT_EQ(lines.uncertain(ran), (Lines{{"a.c", 2}}));
+  ran[3] = {Ran::yes};
+  EXPECT_EQ(lines.uncertain(ran), (Lines{{"a.c", 1}, {"a.c", 2}, {"a.c", 3}}));
 }
 
 // A line that no copy has any more.
 TEST(LinesOfCopies, ALineThatIsLostIsUncertainIfACopyWithoutAnyLineMayHaveRun) {
   csi::FlowRecord lost = copy_with({1});
   lost.lost_lines.push_back({.block = 0, .scope = 3, .line = 7});
-  LinesOfCopies lines;
-  lines.add(lost, {Ran::no});
-  EXPECT_EQ(lines.uncertain(), Lines{});
-  lines.add(lost, {Ran::yes});
-  EXPECT_EQ(lines.uncertain(), Lines{}) << "that copy says whether it may have run";
   csi::FlowRecord caller;
   caller.gone.push_back({.block = 0, .file = "a.c", .symbol = "f"});
-  lines.add(caller, {Ran::no});
-  EXPECT_EQ(lines.uncertain(), Lines{});
-  lines.add(caller, {Ran::maybe});
-  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 1}, {"a.c", 7}}));
+  LinesOfCopies lines;
+  lines.add(lost);
+  lines.add(lost);
+  lines.add(caller);
+  EXPECT_EQ(lines.uncertain({{Ran::no}, {Ran::no}, {Ran::no}}), Lines{});
+  EXPECT_EQ(lines.uncertain({{Ran::no}, {Ran::yes}, {Ran::no}}), Lines{})
+      << "that copy says whether it may have run";
+  EXPECT_EQ(lines.uncertain({{Ran::no}, {Ran::yes}, {Ran::maybe}}),
+            (Lines{{"a.c", 1}, {"a.c", 7}}));
 }
 
 // No copy of the function is left, but another function has the same lines, as instances of a
@@ -52,19 +57,18 @@ TEST(LinesOfCopies, LinesOfARemovedFunctionAreUncertainIfItMayHaveRun) {
   lines.add_removed({.file = "a.c", .symbol = "f<int>", .lines = {4, 5}});
   csi::FlowRecord caller;
   caller.gone.push_back({.block = 0, .file = "a.c", .symbol = "f<int>"});
-  lines.add(caller, {Ran::no});
-  EXPECT_EQ(lines.uncertain(), Lines{});
-  lines.add(caller, {Ran::yes});
-  EXPECT_EQ(lines.uncertain(), (Lines{{"a.c", 4}, {"a.c", 5}}));
+  lines.add(caller);
+  EXPECT_EQ(lines.uncertain({{Ran::no}}), Lines{});
+  EXPECT_EQ(lines.uncertain({{Ran::yes}}), (Lines{{"a.c", 4}, {"a.c", 5}}));
 }
 
 TEST(LinesOfCopies, CopiesOfOtherFunctionsDoNotMatter) {
   LinesOfCopies lines;
-  lines.add(copy_with({1, 2}), {Ran::no, Ran::no});
+  lines.add(copy_with({1, 2}));
   csi::FlowRecord other = copy_with({1});
   other.scopes[0].function = "g";
-  lines.add(other, {Ran::yes});
-  EXPECT_EQ(lines.uncertain(), Lines{});
+  lines.add(other);
+  EXPECT_EQ(lines.uncertain({{Ran::no, Ran::no}, {Ran::yes}}), Lines{});
 }
 
 }  // namespace

@@ -121,22 +121,17 @@ void PassedLines::conclude(const Graph& graph) {
   conclude_calls(graph);
 }
 
-void PassedLines::conclude_lines(const Graph& graph, std::set<Line>& lines) {
-  std::map<Line, Indices> with_line;
+void PassedLines::conclude_lines(const Graph& graph, std::set<SourceLine>& lines) {
+  std::map<SourceLine, Indices> with_line;
   std::map<uint32_t, std::map<uint32_t, uint32_t>> number_of;  // of blocks, by function and index
   for (uint32_t i = 0; i < graph.blocks.size(); ++i)
     number_of[graph.blocks[i].function].emplace(graph.blocks[i].index, i);
   for (const auto& [function, numbers] : number_of) {
-    const FlowRecord& record = *functions_.functions()[function].copies.front();
-    std::map<uint32_t, const std::string*> files;
-    for (const csi::PathScope& scope : record.scopes)
-      files.emplace(scope.number, &scope.file.str());
-    for (const auto& [block, scope, line, calls] : record.lines) {
-      const auto file = files.find(scope);
-      const auto number = numbers.find(block);
-      if (line == 0 || file == files.end() || number == numbers.end()) continue;
-      Indices& blocks = with_line[{*file->second, line}];
-      if (blocks.empty() || blocks.back() != number->second) blocks.push_back(number->second);
+    for (const auto& [block, number] : numbers) {
+      for (const LineHere& here : functions_.functions()[function].lines[block]) {
+        Indices& blocks = with_line[here.line];
+        if (blocks.empty() || blocks.back() != number) blocks.push_back(number);
+      }
     }
   }
   for (const auto& [line, blocks] : with_line) {

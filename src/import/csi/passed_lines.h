@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/paths/covered_lines.h"
 #include "analysis/paths/program_flow.h"
 #include "import/csi/flow_functions.h"
 
@@ -19,7 +20,6 @@ namespace telltale {
 // here.
 class PassedLines {
  public:
-  using Line = std::pair<std::string, uint32_t>;  // file and line
   // Module, symbol in the source, file.
   using Function = std::tuple<std::string, std::string, std::string>;
 
@@ -28,7 +28,7 @@ class PassedLines {
               const ProgramBlocks& ran);
 
   // Of functions that certainly ran.
-  [[nodiscard]] const std::map<Function, std::set<Line>>& lines() const { return lines_; }
+  [[nodiscard]] const std::map<Function, std::set<SourceLine>>& lines() const { return lines_; }
 
  private:
   using Indices = std::vector<uint32_t>;
@@ -52,7 +52,7 @@ class PassedLines {
   void add_frame(const ProgramEvidence::Frame& frame, const std::vector<Ran>& blocks);
   [[nodiscard]] Graph graph_of(const Indices& functions) const;
   void conclude(const Graph& graph);
-  void conclude_lines(const Graph& graph, std::set<Line>& lines);
+  void conclude_lines(const Graph& graph, std::set<SourceLine>& lines);
   void conclude_calls(const Graph& graph);
   // Whether each way from an entry to an end passes one of the blocks.
   bool passes(const Graph& graph, const Indices& blocks);
@@ -60,7 +60,7 @@ class PassedLines {
 
   const FlowFunctions& functions_;
   const ProgramBlocks& ran_;
-  std::map<Function, std::set<Line>> lines_;
+  std::map<Function, std::set<SourceLine>> lines_;
   std::vector<Indices> pending_;  // of each, one has certainly returned
   std::set<Indices> known_;
   uint64_t steps_left_ = uint64_t{1} << 25;

@@ -12,14 +12,11 @@
 #include "import/csi/block_lines.h"
 #include "import/csi/joined_copies.h"
 #include "import/csi/passed_lines.h"
-#include "program/demangle.h"
 
 namespace telltale {
 namespace {
 
 using csi::FlowRecord;
-
-using Line = std::pair<std::string, uint32_t>;  // file and number
 
 // By function and block.
 std::vector<std::vector<Stops>> stops_in(const ProgramFlow& flow, const ProgramEvidence& known,
@@ -59,47 +56,56 @@ struct Answers {
   CoveredLines entered;  // whether the blocks with a line were entered
 };
 
-// The lines of a block, and whether control came to each.
-struct LinesOfBlock {
-  std::vector<LineHere> lines;
-  std::vector<Ran> ran;
-};
+// Whether control came to each line of each block.
+using LinesRan = std::vector<std::vector<Ran>>;
 
-std::vector<LinesOfBlock> answered_lines(const FlowRecord& record,
-                                         const std::vector<BlockAnswer>& blocks) {
-  std::vector<LinesOfBlock> all;
-  for (std::vector<LineHere>& lines : lines_of(record, record.lines)) {
-    std::vector<Ran> ran = lines_ran(lines, blocks[all.size()]);
-    all.push_back({std::move(lines), std::move(ran)});
-  }
+LinesRan lines_ran(const FlowFunction& function, const std::vector<BlockAnswer>& blocks) {
+  LinesRan all;
+  all.reserve(blocks.size());
+  for (size_t block = 0; block < blocks.size(); ++block)
+    all.push_back(lines_ran(function.lines[block], blocks[block]));
   return all;
 }
 
-void add_answers(const FlowRecord& record, const std::vector<BlockAnswer>& blocks,
-                 const std::vector<LinesOfBlock>& answered, Answers& answers) {
+void add_answers(const FlowFunction& function, const std::vector<BlockAnswer>& blocks,
+                 const LinesRan& ran, Answers& answers) {
   FunctionCoverage& of = answers.coverage;
   of.ran = of.blocks.empty() ? blocks.front().ran : any_of(of.ran, blocks.front().ran);
+  struct Line {
+    std::optional<Ran> ran;
+    std::optional<Ran> entered;
+    bool is_lost = false;
+  };
+  std::vector<Line> all(function.all_lines.size());
+  const auto add = [](std::optional<Ran>& known, Ran more) {
+    known = known ? any_of(*known, more) : more;
+  };
   for (size_t block = 0; block < blocks.size(); ++block) {
-    const auto& [lines, ran] = answered[block];
-    for (size_t i = 0; i < ran.size(); ++i) {
-      add_copy(of.lines, lines[i].line, ran[i]);
-      add_copy(answers.entered, lines[i].line, blocks[block].ran);
+    const std::vector<LineHere>& lines = function.lines[block];
+    for (size_t i = 0; i < lines.size(); ++i) {
+      add(all[lines[i].index].ran, ran[block][i]);
+      add(all[lines[i].index].entered, blocks[block].ran);
     }
-    of.blocks.push_back({.id = id_of(record.blocks[block]),
+    of.blocks.push_back({.id = id_of(function.copies.front()->blocks[block]),
                          .lines = without_repetitions(lines),
                          .ran = blocks[block].ran});
+  }
+  for (const std::vector<LineHere>& lost : function.lost_lines)
+    for (const LineHere& here : lost) all[here.index].is_lost = true;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const SourceLine& line = function.all_lines[i];
+    if (all[i].ran) add_copy(of.lines, line, *all[i].ran);
+    if (all[i].entered) add_copy(answers.entered, line, *all[i].entered);
+    if (all[i].is_lost) of.lines.try_emplace(line, Ran::no);
   }
 }
 
 // Adds lines that may have run though no block with them did to `lost`.
-void add_lost_lines(const FlowRecord& record, const std::vector<Ran>& ran,
-                    FunctionCoverage& answers, std::set<LinesOfCopies::Line>& lost) {
-  const auto lines = lines_of(record, record.lost_lines);
-  for (size_t block = 0; block < lines.size(); ++block) {
-    for (const LineHere& here : lines[block]) {
-      answers.lines.try_emplace(here.line, Ran::no);
-      if (ran[block] != Ran::no) lost.insert(here.line);
-    }
+void add_lost_lines(const FlowFunction& function, const std::vector<Ran>& ran,
+                    SourceLineSet& lost) {
+  for (size_t block = 0; block < function.lost_lines.size(); ++block) {
+    if (ran[block] == Ran::no) continue;
+    for (const LineHere& here : function.lost_lines[block]) lost.insert(here.line);
   }
 }
 
@@ -109,46 +115,39 @@ using FunctionKey = std::tuple<std::string, std::string, std::string>;
 // What copies of functions say of them; `ran` is of those that were inlined.
 struct SourceFunction {
   std::optional<Ran> ran;
-  std::map<uint32_t, Ran> lines;
+  FlatMap<uint32_t, Ran> lines;
   uint32_t line = 0;  // of its declaration; 0: unknown
 };
 
-// Whether a scope is the function itself, and not one that was inlined into it.
-bool is_own(const csi::PathScope& scope, const FlowFunction& function, const FlowRecord& record) {
-  return scope.function == record.symbol || scope.function == function.source;
-}
+// By number in FlowFunctions.
+using SourceFunctions = std::vector<SourceFunction>;
 
 // Adds the lines of a function to those of the functions of the source that they belong to.
-void add_source_lines(const FlowFunction& function, const FlowRecord& record,
-                      const std::vector<Ran>& blocks_ran, const std::vector<LinesOfBlock>& answered,
-                      std::map<FunctionKey, SourceFunction>& sources) {
-  std::map<uint32_t, std::pair<SourceFunction*, bool>> owners;  // by scope; is it inlined?
-  for (const csi::PathScope& scope : record.scopes) {
-    const bool is_inlined = !is_own(scope, function, record);
-    const std::string& symbol = is_inlined ? scope.function.str() : function.source;
-    SourceFunction& source = sources[{function.module, symbol, scope.file}];
-    if (source.line == 0) source.line = scope.line;
-    owners.emplace(scope.number, std::pair(&source, is_inlined));
-  }
-  for (const auto& [lines, ran] : answered) {
+void add_source_lines(const FlowFunction& function, const std::vector<Ran>& blocks_ran,
+                      const LinesRan& answered, SourceFunctions& sources) {
+  for (const auto& [scope, owner] : function.owners)
+    if (sources[owner.source].line == 0) sources[owner.source].line = owner.line;
+  for (size_t block = 0; block < answered.size(); ++block) {
+    const std::vector<LineHere>& lines = function.lines[block];
+    const std::vector<Ran>& ran = answered[block];
     for (size_t i = 0; i < ran.size(); ++i) {
-      const auto found = owners.find(lines[i].scope);
-      if (found == owners.end()) continue;
-      const auto [owner, is_inlined] = found->second;
+      const auto found = function.owners.find(lines[i].scope);
+      if (found == function.owners.end()) continue;
+      const bool is_inlined = found->second.is_inlined;
+      SourceFunction& owner = sources[found->second.source];
       // What its own code says is joined with what flags say.
-      add_copy(owner->lines, lines[i].line.second, is_inlined ? ran[i] : Ran::no);
-      if (is_inlined) owner->ran = owner->ran ? any_of(*owner->ran, ran[i]) : ran[i];
+      add_copy(owner.lines, lines[i].line.second, is_inlined ? ran[i] : Ran::no);
+      if (is_inlined) owner.ran = owner.ran ? any_of(*owner.ran, ran[i]) : ran[i];
     }
   }
-  const auto all_lost = lines_of(record, record.lost_lines);
-  for (size_t block = 0; block < all_lost.size(); ++block) {
-    for (const LineHere& lost : all_lost[block]) {
-      const auto found = owners.find(lost.scope);
-      if (found == owners.end()) continue;
-      const auto [owner, is_inlined] = found->second;
-      owner->lines.try_emplace(lost.line.second, Ran::no);
+  for (size_t block = 0; block < function.lost_lines.size(); ++block) {
+    for (const LineHere& lost : function.lost_lines[block]) {
+      const auto found = function.owners.find(lost.scope);
+      if (found == function.owners.end()) continue;
+      SourceFunction& owner = sources[found->second.source];
+      owner.lines.try_emplace(lost.line.second, Ran::no);
       const Ran ran = blocks_ran[block] == Ran::no ? Ran::no : Ran::maybe;
-      if (is_inlined) owner->ran = owner->ran ? any_of(*owner->ran, ran) : ran;
+      if (found->second.is_inlined) owner.ran = owner.ran ? any_of(*owner.ran, ran) : ran;
     }
   }
 }
@@ -162,26 +161,27 @@ void add_unseen(const csi::UnitRecord::Lines& function, Ran ran, SourceFunction&
 
 // Appends the functions of which only inlined copies are left, or nothing. Adds lines that may have
 // run though no block with them did to `uncertain`.
-void append_inlined(std::map<FunctionKey, SourceFunction>&& left, const FlowFunctions& flow,
-                    std::vector<FunctionCoverage>& functions,
-                    std::set<LinesOfCopies::Line>& uncertain) {
+void append_inlined(SourceFunctions& sources, const ProgramMetadata& metadata,
+                    std::vector<FunctionCoverage>& functions, SourceLineSet& uncertain) {
   std::set<std::pair<std::string, std::string>> generated;
+  const FlowFunctions& flow = metadata.functions;
   for (const FlowFunction& function : flow.functions())
     if (function.copies.front()->is_generated) generated.emplace(function.module, function.symbol);
-  for (auto& [key, source] : left) {
+  for (const auto& [key, number] : flow.sources()) {
+    SourceFunction& source = sources[number];
     const auto& [module, symbol, file] = key;
     // Without a name: the program's table of names is damaged.
     const bool is_unknown = !source.ran || symbol.empty();
     if (is_unknown || csi::is_of_runtime(symbol) || generated.contains({module, symbol})) continue;
     FunctionCoverage function;
-    function.function = demangle(symbol);
+    function.function = metadata.name_of(symbol);
     function.linkage_name = symbol;
     function.file = file;
     function.line = source.line;
     function.module = module;
     function.mechanisms = FunctionCoverage::kOnlyInlined;
     function.ran = *source.ran;
-    for (const auto& [line, ran] : source.lines) function.lines.emplace(Line(file, line), ran);
+    for (const auto& [line, ran] : source.lines) function.lines.try_emplace({file, line}, ran);
     function.source_lines = std::move(source.lines);
     // Of a small function, optimisers remove copies that leave nothing to tell that they ran.
     constexpr size_t kSmall = 2;
@@ -310,11 +310,10 @@ void add_frame_blocks(const CoreFile& core, const ProgramMetadata& metadata,
   }
 }
 
-std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
-                                                 const ProgramMetadata& metadata,
-                                                 const std::vector<ThreadPaths>& threads,
-                                                 const std::vector<FlaggedRecord>& flags,
-                                                 std::vector<FunctionCoverage>& functions) {
+SourceLineSet add_program_blocks(const CoreFile& core, const ProgramMetadata& metadata,
+                                 const std::vector<ThreadPaths>& threads,
+                                 const std::vector<FlaggedRecord>& flags,
+                                 std::vector<FunctionCoverage>& functions) {
   const auto& modules = metadata.modules;
   const FlowFunctions& flow = metadata.functions;
   if (!has_flows(modules)) return {};
@@ -327,10 +326,9 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
   const auto stops = stops_in(flow.flow(), known, evidence.frame_indices(), threads);
 
   std::map<FunctionKey, Answers> answers;
-  std::map<FunctionKey, SourceFunction> sources;
+  SourceFunctions sources(flow.source_count());
   std::set<FunctionKey> gone;
-  LinesOfCopies lines;
-  std::set<LinesOfCopies::Line> uncertain;
+  SourceLineSet uncertain;
   for (size_t f = 0; f < flow.functions().size(); ++f) {
     const FlowFunction& function = flow.functions()[f];
     const FlowRecord& record = *function.copies.front();
@@ -338,11 +336,10 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
     for (size_t block = 0; block < blocks.size(); ++block)
       blocks[block] = {ran.functions[f][block], ran.progress[f][block], stops[f][block]};
     Answers& all = answers[{function.module, function.symbol, function.file}];
-    lines.add(record, ran.functions[f]);
-    const std::vector<LinesOfBlock> answered = answered_lines(record, blocks);
-    add_answers(record, blocks, answered, all);
-    add_lost_lines(record, ran.functions[f], all.coverage, uncertain);
-    add_source_lines(function, record, ran.functions[f], answered, sources);
+    const LinesRan answered = lines_ran(function, blocks);
+    add_answers(function, blocks, answered, all);
+    add_lost_lines(function, ran.functions[f], uncertain);
+    add_source_lines(function, ran.functions[f], answered, sources);
     for (const FlowRecord::Gone& each : record.gone)
       if (ran.functions[f][each.block] != Ran::no)
         gone.insert({function.module, each.symbol, each.file});
@@ -357,12 +354,11 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
   for (const auto& [module, paths] : modules) {
     for (const csi::UnitRecord& unit : paths.units) {
       for (const csi::UnitRecord::Lines& each : unit.removed) {
-        lines.add_removed(each);
-        add_unseen(each, Ran::no, sources[{module, each.symbol, each.file}]);
+        add_unseen(each, Ran::no, sources[flow.sources().at({module, each.symbol, each.file})]);
       }
       for (const csi::UnitRecord::Lines& each : unit.vanished) {
         for (const uint32_t line : each.lines) uncertain.emplace(each.file, line);
-        add_unseen(each, Ran::maybe, sources[{module, each.symbol, each.file}]);
+        add_unseen(each, Ran::maybe, sources[flow.sources().at({module, each.symbol, each.file})]);
       }
     }
   }
@@ -379,17 +375,17 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
     const auto found = passed.lines().find({function.module, function.linkage_name, function.file});
     if (found == passed.lines().end()) continue;
     function.ran = Ran::yes;
-    for (const Line& line : found->second) function.lines[line] = Ran::yes;
+    for (const SourceLine& line : found->second) function.lines[line] = Ran::yes;
   }
   for (FunctionCoverage& function : functions) {
-    const auto found = sources.find({function.module, function.linkage_name, function.file});
-    if (found == sources.end()) continue;
-    SourceFunction& source = found->second;
+    const auto found = flow.sources().find({function.module, function.linkage_name, function.file});
+    if (found == flow.sources().end()) continue;
+    SourceFunction& source = sources[found->second];
     if (source.ran) function.ran = any_of(function.ran, *source.ran);
     function.source_lines = std::move(source.lines);
-    sources.erase(found);
+    source = {};  // it is not left
   }
-  append_inlined(std::move(sources), flow, functions, uncertain);
+  append_inlined(sources, metadata, functions, uncertain);
   for (FunctionCoverage& function : functions) {
     if (function.ran != Ran::no ||
         !gone.contains({function.module, function.linkage_name, function.file}))
@@ -399,7 +395,7 @@ std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
     for (auto& [line, answer] : function.source_lines)
       if (answer == Ran::no) answer = Ran::maybe;
   }
-  uncertain.merge(lines.uncertain());
+  uncertain.merge(metadata.lines_of_copies.uncertain(ran.functions));
   return uncertain;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <set>
 #include <vector>
 
 #include "analysis/paths/function_coverage.h"
@@ -23,10 +22,9 @@ void add_frame_blocks(const CoreFile& core, const ProgramMetadata& metadata,
 // are joined. Of `source_lines`, they have the answers where they were inlined; what their own code
 // says is in `lines`, and is to be joined. Returns the lines of which no block may have run, but
 // which may have run all the same (LinesOfCopies).
-std::set<LinesOfCopies::Line> add_program_blocks(const CoreFile& core,
-                                                 const ProgramMetadata& metadata,
-                                                 const std::vector<ThreadPaths>& threads,
-                                                 const std::vector<FlaggedRecord>& flags,
-                                                 std::vector<FunctionCoverage>& functions);
+SourceLineSet add_program_blocks(const CoreFile& core, const ProgramMetadata& metadata,
+                                 const std::vector<ThreadPaths>& threads,
+                                 const std::vector<FlaggedRecord>& flags,
+                                 std::vector<FunctionCoverage>& functions);
 
 }  // namespace telltale

@@ -118,8 +118,20 @@ void add_functions(const CoreFile& core, const CoreStacks& stacks, ProgramMetada
     metadata.functions.add_module(module, paths.flows, paths.units,
                                   known == symbols.end() ? ModuleSymbols() : known->second);
   }
-  for (const FlowFunction& function : metadata.functions.functions())
+  for (const FlowFunction& function : metadata.functions.functions()) {
     metadata.names.try_emplace(function.symbol, demangle(function.symbol));
+    metadata.lines_of_copies.add(*function.copies.front());
+  }
+  for (const auto& [key, number] : metadata.functions.sources()) {
+    const std::string& symbol = std::get<1>(key);
+    if (!metadata.names.contains(symbol)) metadata.names.emplace(symbol, demangle(symbol));
+  }
+  for (const auto& [module, paths] : metadata.modules) {
+    for (const csi::UnitRecord& unit : paths.units) {
+      for (const csi::UnitRecord::Lines& removed : unit.removed)
+        metadata.lines_of_copies.add_removed(removed);
+    }
+  }
 }
 
 // Which variant a process chose is in its memory.

@@ -12,6 +12,7 @@
 #include "formats/csi/path_records.h"
 #include "import/csi/flow_functions.h"
 #include "import/csi/frame_decoder.h"
+#include "import/csi/lines_of_copies.h"
 #include "import/csi/path_graphs.h"
 #include "program/core_file.h"
 #include "program/core_stacks.h"
@@ -31,8 +32,9 @@ struct ProgramMetadata {
   PathGraphs graphs;
   std::map<std::string, ModulePaths> modules;  // by path
   FlowFunctions functions;                     // refers to `modules`
+  LinesOfCopies lines_of_copies;               // by the index of `functions`
   std::vector<Coverage> coverage;
-  std::unordered_map<std::string, std::string> names;  // demangled, of functions with flows
+  std::unordered_map<std::string, std::string> names;  // demangled, of functions of the source
   ProblemLog problems;                                 // of reading it
 
   // The demangled name; from `names` if it is there, since demangling is slow.

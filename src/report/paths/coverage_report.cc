@@ -193,7 +193,7 @@ std::map<std::string, KnownFile> known_files(const std::vector<FunctionCoverage>
   const FirstLines lines(functions);
   for (const FunctionCoverage& function : functions) {
     for (const auto& [place, ran] : function.lines)
-      add_copy(files[plain_path(place.first)].lines, place.second, ran);
+      add_copy(files[plain_path(place.first.str())].lines, place.second, ran);
     const uint32_t line = lines(function);
     if (function.file.empty() || line == 0) continue;
     add_copy(by_file[plain_path(function.file)], {line, name_of_symbol(function.linkage_name)},
@@ -240,7 +240,7 @@ void write_function(ObjectWriter& row, const FunctionCoverage& function) {
   row.list("lines", [&](ListWriter& lines) {
     for (const auto& line : function.lines) {
       lines.row([&](ObjectWriter& one) {
-        one.add("file", line.first.first).add("line", line.first.second);
+        one.add("file", line.first.first.str()).add("line", line.first.second);
         one.add("ran", name_of(line.second));
       });
     }
@@ -266,7 +266,7 @@ void write_function(ObjectWriter& row, const FunctionCoverage& function) {
         one.list("lines", [&](ListWriter& lines) {
           for (const auto& place : block.lines) {
             lines.row([&](ObjectWriter& line) {
-              line.add("file", place.first).add("line", place.second);
+              line.add("file", place.first.str()).add("line", place.second);
             });
           }
         });

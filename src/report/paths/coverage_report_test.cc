@@ -18,7 +18,7 @@ FunctionCoverage function(const std::string& name, const std::string& file, Ran 
   function.file = file;
   function.line = 3;
   function.ran = ran;
-  function.lines.emplace(std::pair{file, 4u}, ran);
+  function.lines.try_emplace({file, 4u}, ran);
   return function;
 }
 

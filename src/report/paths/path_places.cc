@@ -155,7 +155,7 @@ CallLines lines_of_paths(const FramePaths& frame, const FramePaths::Decoded& dec
   }
   const std::string own_file = graph.scopes.empty() ? frame.file : graph.scopes.front().file;
   for (const auto& [place, lost] : frame.lost_lines) {
-    const Line line(place.first == own_file ? frame.file : place.first, place.second);
+    const Line line(place.first == own_file ? frame.file : place.first.str(), place.second);
     // Of a function that is inlined in several places, some may have the line without a trace.
     if (lost.is_own || lost.ran == Ran::maybe) add(line, lost.ran, lost.is_own);
   }

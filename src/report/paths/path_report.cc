@@ -92,7 +92,7 @@ class TextWriter {
   void write_blocks(const FramePaths& frame) {
     std::map<uint32_t, Ran> lines;
     for (const auto& [place, ran] : lines_of_call(frame)) {
-      if (!frame.file.empty() && place.first.ends_with(frame.file))
+      if (!frame.file.empty() && place.first.str().ends_with(frame.file))
         lines.emplace(place.second, ran);
     }
     write_answers(lines, {{Ran::yes, "ran in this call"},
@@ -302,13 +302,12 @@ void write_blocks_ran(ObjectWriter& object, const FramePaths& frame) {
   });
 }
 
-void write_lines(ObjectWriter& object, std::string_view key,
-                 const std::map<std::pair<std::string, uint32_t>, Ran>& all) {
+void write_lines(ObjectWriter& object, std::string_view key, const CoveredLines& all) {
   object.list(key, [&](ListWriter& lines) {
     for (const auto& each : all) {
       lines.row([&](ObjectWriter& one) {
         const auto& [line, ran] = each;
-        one.add("file", line.first).add("line", line.second).add("ran", name_of(ran));
+        one.add("file", line.first.str()).add("line", line.second).add("ran", name_of(ran));
       });
     }
   });
@@ -340,8 +339,8 @@ void write_history(ObjectWriter& object, const FramePaths& frame, const Decoded&
   });
   object.text_or_null("contradiction", history.contradiction);
   write_blocks_ran(object, frame, decoded);
-  std::map<std::pair<std::string, uint32_t>, Ran> lines;
-  for (const auto& [line, its] : lines_of_paths(frame, decoded)) lines.emplace(line, its.ran);
+  CoveredLines lines;
+  for (const auto& [line, its] : lines_of_paths(frame, decoded)) lines.try_emplace(line, its.ran);
   write_lines(object, "lines_of_call", lines);
 }
 
