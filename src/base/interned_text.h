@@ -1,13 +1,15 @@
 #pragma once
 
 #include <compare>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace telltale {
 
 // A text that is kept once in the process, until it ends: copying it and comparing equal texts
-// takes the time of a pointer. For texts of which there are few, such as names of source files.
+// takes the time of a pointer. For texts of which there are few, and which nobody can send to a
+// process: names of source files that its programs were compiled from.
 class InternedText {
  public:
   InternedText() : text_(&empty()) {}
@@ -19,6 +21,8 @@ class InternedText {
   // Valid until the process ends.
   [[nodiscard]] const std::string& str() const { return *text_; }
   operator const std::string&() const { return *text_; }
+  // How many texts are kept.
+  static size_t count();
 
   friend bool operator==(const InternedText& a, const InternedText& b) {
     return a.text_ == b.text_;
@@ -30,6 +34,8 @@ class InternedText {
   }
 
  private:
+  struct Texts;
+  static Texts& texts();
   static const std::string& empty();
 
   const std::string* text_;

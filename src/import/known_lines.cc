@@ -27,12 +27,28 @@ KnownLines::OfRun KnownLines::add(std::span<const LinesOfFunction> run_says) {
   return run;
 }
 
+KnownLines::OfRun KnownLines::add(const std::map<Deed, Said>& stored) {
+  const std::scoped_lock lock(mutex_);
+  OfRun run;
+  run.reserve(stored.size());
+  // Both are in order, and have mostly the same lines.
+  auto at = stored_numbers_.begin();
+  for (const auto& [deed, said] : stored) {
+    while (at != stored_numbers_.end() && at->first < deed) ++at;
+    if (at == stored_numbers_.end() || at->first != deed)
+      at = stored_numbers_.emplace_hint(at, deed, count_++);
+    run.push_back({at->second, said});
+  }
+  return run;
+}
+
 template <typename Visit>
 void KnownLines::for_each(const Visit& visit) const {
   for (const auto& [function, numbers] : numbers_) {
     for (const auto& [line, number] : numbers)
       visit(Deed{.function = function, .places = {{line.first, line.second}}}, number);
   }
+  for (const auto& [deed, number] : stored_numbers_) visit(deed, number);
 }
 
 void KnownLines::collect_files(std::set<std::string>& files) const {
@@ -46,6 +62,7 @@ std::vector<Deed> KnownLines::take(const SiteFileNames& names) {
   });
   index_.resize(count_);
   numbers_.clear();
+  stored_numbers_.clear();
   std::vector<Deed> lines;
   for (const auto& [deed, numbers] : renamed) {
     for (const uint32_t number : numbers) index_[number] = static_cast<uint32_t>(lines.size());

@@ -30,6 +30,8 @@ class KnownLines {
   // Threads may call it at once.
   // A function may come several times.
   OfRun add(std::span<const LinesOfFunction> run_says);
+  // What was stored of a run. Facts that are damaged have other places than one.
+  OfRun add(const std::map<PathFacts::Deed, PathFacts::Said>& stored);
 
   void collect_files(std::set<std::string>& files) const;
   // To be called once, after all runs: returns the lines with these names of files, in order. Lines
@@ -45,6 +47,8 @@ class KnownLines {
   void for_each(const Visit& visit) const;
 
   std::map<PathFacts::Function, FlatMap<SourceLine, uint32_t>> numbers_;
+  // Of what was stored: anyone may have sent these names of files, and interned texts stay.
+  std::map<PathFacts::Deed, uint32_t> stored_numbers_;
   uint32_t count_ = 0;
   std::vector<uint32_t> index_;  // by number
 };

@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,7 +41,7 @@ TEST(KnownLines, EachRunHasWhatItSaid) {
       known.add(std::array{of_f("b.c", {{{"b.c", 3}, Said::yes}, {{"b.c", 9}, Said::no}})});
   const auto second = known.add(std::array{of_f("a.c", {{{"a.c", 1}, Said::maybe}}),
                                            of_f("b.c", {{{"b.c", 9}, Said::not_yet}})});
-  const auto none = known.add({});
+  const auto none = known.add(std::span<const LinesOfFunction>());
   const std::vector<Deed> lines = known.take(SiteFileNames({}, {}));
   EXPECT_EQ(lines, (std::vector{line("a.c", 1), line("b.c", 3), line("b.c", 9)}));
   EXPECT_EQ(said(lines, first, known),
@@ -58,6 +61,31 @@ TEST(KnownLines, AFunctionMayComeTwice) {
   const std::vector<Deed> lines = known.take(SiteFileNames({}, {}));
   EXPECT_EQ(said(lines, run, known), (std::vector<std::pair<Deed, Said>>{
                                          {line("a.c", 2), Said::no}, {line("a.c", 4), Said::yes}}));
+}
+
+// Facts that are damaged have no place, or several: they are kept, too.
+TEST(KnownLines, WhatWasStoredIsJoinedWithWhatWasRead) {
+  KnownLines known;
+  const Deed damaged{.function = {"f", "b.c"}, .places = {{"b.c", 3}, {"b.c", 4}}};
+  const auto read = known.add(std::array{of_f("b.c", {{{"b.c", 3}, Said::yes}})});
+  const size_t texts = InternedText::count();
+  const auto stored = known.add(std::map<Deed, Said>{
+      {line("b.c", 3), Said::no}, {damaged, Said::maybe}, {line("sent.c", 1), Said::no}});
+  const auto again = known.add(std::map<Deed, Said>{{line("sent.c", 1), Said::yes}});
+  std::set<std::string> files;
+  known.collect_files(files);
+  EXPECT_EQ(files, (std::set<std::string>{"b.c", "sent.c"}));
+  const std::vector<Deed> lines = known.take(SiteFileNames({}, {}));
+  EXPECT_EQ(InternedText::count(), texts);
+  EXPECT_EQ(lines, (std::vector{line("b.c", 3), damaged, line("sent.c", 1)}));
+  EXPECT_EQ(said(lines, read, known),
+            (std::vector<std::pair<Deed, Said>>{{line("b.c", 3), Said::yes}}));
+  EXPECT_EQ(
+      said(lines, stored, known),
+      (std::vector<std::pair<Deed, Said>>{
+          {line("b.c", 3), Said::no}, {damaged, Said::maybe}, {line("sent.c", 1), Said::no}}));
+  EXPECT_EQ(said(lines, again, known),
+            (std::vector<std::pair<Deed, Said>>{{line("sent.c", 1), Said::yes}}));
 }
 
 TEST(KnownLines, LinesThatBecomeEqualAreJoined) {

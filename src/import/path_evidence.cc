@@ -37,6 +37,12 @@ RunFacts number_lines(SeparateFacts facts, KnownLines& lines) {
   return {.facts = std::move(facts.facts), .lines = lines.add(facts.lines)};
 }
 
+RunFacts number_lines(PathFacts stored, KnownLines& lines) {
+  KnownLines::OfRun numbers = lines.add(stored.of(Kind::ran_in_process));
+  stored.of(Kind::ran_in_process).clear();
+  return {.facts = std::move(stored), .lines = std::move(numbers)};
+}
+
 // A site for each deed of any run. Counter 0: the run did not do it; counter 1: it did; counter 2:
 // not yet, which is an observation of the site, but says neither.
 class PathPredicates final : public PredicateSet {
@@ -170,8 +176,7 @@ RecordingEvidence path_evidence(std::vector<PathRun> runs, std::span<const RunRe
   std::vector<Run> separated;
   for (PathRun& run : runs) {
     Run& each = separated.emplace_back();
-    if (run.facts)
-      each.facts = number_lines(separate(*std::exchange(run.facts, std::nullopt)), lines);
+    if (run.facts) each.facts = number_lines(*std::exchange(run.facts, std::nullopt), lines);
     each.problems = std::move(run.problems);
     each.error = std::move(run.error);
   }

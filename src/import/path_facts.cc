@@ -178,15 +178,6 @@ CoveredLines lines_of(const FunctionCoverage& function) {
   return lines;
 }
 
-// Whether a frame is of a function of which the program says what it is made of.
-bool has_known_function(std::span<const ThreadPaths> threads) {
-  return std::ranges::any_of(threads, [](const ThreadPaths& thread) {
-    return std::ranges::any_of(thread.frames, [](const FramePaths& frame) {
-      return !frame.decoded.empty() || !frame.blocks.empty();
-    });
-  });
-}
-
 bool was_called(const FunctionCoverage& function, const CoveredLines& lines) {
   return function.ran == Ran::yes ||
          std::ranges::any_of(lines, [](const auto& line) { return line.second == Ran::yes; });
@@ -239,25 +230,18 @@ bool PathFacts::could_still_follow(const Deed& path) const {
 }
 
 Result<SeparateFacts> read_separate_facts(const StackPaths& stacks, ProblemLog& problems) {
-  const auto threads = stacks.thread_paths_and_blocks(problems);
-  if (!threads) return std::unexpected(threads.error());
+  const auto paths = stacks.paths_and_coverage(problems);
+  if (!paths) return std::unexpected(paths.error());
+  const std::vector<ThreadPaths>& threads = paths->threads;
   SeparateFacts separate;
   PathFacts& facts = separate.facts;
-  facts.stack = core_stack(stacks, *threads);
-  ProblemLog known;  // the same problems again
-  const Result<bool> keeps_flags = stacks.keeps_flags(known);
-  if (!keeps_flags) return std::unexpected(keeps_flags.error());
-  // Without flags and frames, coverage only repeats what is true of all runs of the program. Most
-  // runs of a study are like this: they passed, and `main` had returned.
-  if (!*keeps_flags && !has_known_function(*threads)) return separate;
-  const auto coverage = stacks.coverage(known);
-  if (!coverage) return std::unexpected(coverage.error());
+  facts.stack = core_stack(stacks, threads);
   const bool crashed = !stacks.why_stopped().empty();
-  for (const ThreadPaths& thread : *threads) {
+  for (const ThreadPaths& thread : threads) {
     for (const FramePaths& frame : thread.frames) add_frame(frame, crashed, facts);
   }
-  const Ahead ahead(*threads);
-  for (const FunctionCoverage& function : *coverage) {
+  const Ahead ahead(threads);
+  for (const FunctionCoverage& function : paths->coverage) {
     const CoveredLines lines = lines_of(function);
     const bool called = was_called(function, lines);
     LinesOfFunction& all = separate.lines.emplace_back();
@@ -280,19 +264,6 @@ Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems
       facts.add(PathFacts::Kind::ran_in_process, {function, {{line.first, line.second}}}, said);
   }
   return facts;
-}
-
-SeparateFacts separate(PathFacts facts) {
-  SeparateFacts separate;
-  for (const auto& [deed, said] : facts.of(PathFacts::Kind::ran_in_process)) {
-    if (deed.places.size() != 1) continue;  // only damaged facts have such a line
-    if (separate.lines.empty() || separate.lines.back().function != deed.function)
-      separate.lines.push_back({.function = deed.function, .lines = {}});
-    separate.lines.back().lines.try_emplace(deed.places.front(), said);
-  }
-  facts.of(PathFacts::Kind::ran_in_process).clear();
-  separate.facts = std::move(facts);
-  return separate;
 }
 
 }  // namespace telltale

@@ -82,7 +82,5 @@ struct SeparateFacts {
 Result<SeparateFacts> read_separate_facts(const StackPaths& stacks, ProblemLog& problems);
 // The same together.
 Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems);
-// Takes the lines out of facts that have all together.
-SeparateFacts separate(PathFacts facts);
 
 }  // namespace telltale

@@ -117,12 +117,18 @@ class StackPaths {
       const CallFilter& /*filter*/, ProblemLog& problems) const {
     return thread_paths_and_blocks(problems);
   }
-  // Whether programs of the process keep flags of coverage. Errors: as above.
-  [[nodiscard]] virtual Result<bool> keeps_flags(ProblemLog& /*problems*/) const { return false; }
   // What of the functions with coverage ran in the process; empty if none has any. Errors: as
   // above.
   [[nodiscard]] virtual Result<std::vector<FunctionCoverage>> coverage(
       ProblemLog& problems) const = 0;
+  // What is particular to this run: the frames of thread_paths_and_blocks(), and coverage() without
+  // calls and blocks, but none if that only repeats what is true of all runs of the programs. Takes
+  // less time than both. Errors, and what goes to `problems`: as those of thread_paths().
+  struct PathsAndCoverage {
+    std::vector<ThreadPaths> threads;
+    std::vector<FunctionCoverage> coverage;
+  };
+  [[nodiscard]] virtual Result<PathsAndCoverage> paths_and_coverage(ProblemLog& problems) const = 0;
   // What the programs with paths or coverage were compiled from, as far as these programs are here;
   // reads them at each call. What is damaged in them goes to `problems` as oddities.
   [[nodiscard]] virtual BuiltSources built_sources(ProblemLog& problems) const = 0;

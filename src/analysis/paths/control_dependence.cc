@@ -1,14 +1,14 @@
 #include "analysis/paths/control_dependence.h"
 
 #include <algorithm>
-#include <limits>
 #include <span>
 #include <utility>
+
+#include "analysis/paths/dominators.h"
 
 namespace telltale {
 namespace {
 
-constexpr uint32_t kNoDominator = std::numeric_limits<uint32_t>::max();
 // Loops without an exit that each get one edge out; further ones get an edge from every block.
 constexpr size_t kMostEndlessLoops = 64;
 
@@ -19,9 +19,7 @@ class PostDominators {
       : exit_(static_cast<uint32_t>(edges.size())), edges_(edges) {
     for (auto& [from, to] : exits()) edges_[from].push_back(to);
     edges_.emplace_back();
-    back_ = reversed(edges_);
-    sort();
-    solve();
+    above_ = immediate_dominators(reversed(edges_), edges_, exit_);
   }
 
   [[nodiscard]] uint32_t exit() const { return exit_; }
@@ -85,62 +83,8 @@ class PostDominators {
     }
   }
 
-  // Blocks in reverse postorder of the reversed graph, from the exit.
-  void sort() {
-    position_.assign(exit_ + 1, kNoDominator);
-    std::vector<std::pair<uint32_t, size_t>> open = {{exit_, 0}};
-    std::vector<bool> seen(exit_ + 1, false);
-    seen[exit_] = true;
-    while (!open.empty()) {
-      auto& [block, next] = open.back();
-      if (next == back_[block].size()) {
-        order_.push_back(block);
-        open.pop_back();
-        continue;
-      }
-      const uint32_t before = back_[block][next++];
-      if (seen[before]) continue;
-      seen[before] = true;
-      open.emplace_back(before, 0);
-    }
-    std::ranges::reverse(order_);
-    for (uint32_t i = 0; i < order_.size(); ++i) position_[order_[i]] = i;
-  }
-
-  // K. Cooper, T. Harvey, K. Kennedy, "A simple, fast dominance algorithm" (2001).
-  void solve() {
-    above_.assign(exit_ + 1, kNoDominator);
-    above_[exit_] = exit_;
-    for (bool is_new = true; is_new;) {
-      is_new = false;
-      for (const uint32_t block : std::span(order_).subspan(1)) {
-        uint32_t found = kNoDominator;
-        for (const uint32_t next : edges_[block]) {
-          if (above_[next] == kNoDominator) continue;
-          found = found == kNoDominator ? next : common(found, next);
-        }
-        is_new = is_new || above_[block] != found;
-        above_[block] = found;
-      }
-    }
-  }
-
-  [[nodiscard]] uint32_t common(uint32_t a, uint32_t b) const {
-    while (a != b) {
-      if (position_[a] > position_[b]) {
-        a = above_[a];
-      } else {
-        b = above_[b];
-      }
-    }
-    return a;
-  }
-
   uint32_t exit_;
   BlockEdges edges_;
-  BlockEdges back_;
-  std::vector<uint32_t> order_;
-  std::vector<uint32_t> position_;
   std::vector<uint32_t> above_;  // immediate post-dominators
 };
 

@@ -47,6 +47,7 @@ struct FlaggedGraph {
 std::vector<Ran> blocks_that_ran(const FlaggedGraph& graph);
 
 // The same for blocks as a whole: whether each was left again, so that all of its calls returned.
-std::vector<Ran> blocks_that_ended(const FlaggedGraph& graph);
+// `ran`: blocks_that_ran().
+std::vector<Ran> blocks_that_ended(const FlaggedGraph& graph, std::vector<Ran> ran);
 
 }  // namespace telltale

@@ -38,12 +38,24 @@ PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& e
     }
   }
   find_stops();
+  if (evidence.calls_return && !can_resume()) {
+    calls_return_ = true;
+    solve_all();
+    return;
+  }
   solve_all();
   if (!evidence.calls_return || may_have_resumed()) return;
   // No exception was caught, so none left a call.
   calls_return_ = true;
   only_.assign(only_.size(), std::nullopt);
   solve_all();
+}
+
+// Whether any call can go on elsewhere; none of a program in C does.
+bool PossibleBlocks::can_resume() const {
+  return std::ranges::any_of(flow_.functions, [](const ProgramFlow::Function& function) {
+    return std::ranges::any_of(function.blocks, &ProgramFlow::Block::may_resume);
+  });
 }
 
 bool PossibleBlocks::may_have_resumed() const {

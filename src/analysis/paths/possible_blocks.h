@@ -49,6 +49,7 @@ class PossibleBlocks {
   void find_stops();
   void solve_all();
   void solve();
+  [[nodiscard]] bool can_resume() const;
   [[nodiscard]] bool may_have_resumed() const;
   void enter(uint32_t function);
   void visit(uint32_t function);

@@ -38,7 +38,7 @@ Ran unless_elsewhere(Ran ran) { return ran == Ran::no ? Ran::maybe : ran; }
 
 class CoverageReader {
  public:
-  enum class Wanted : uint8_t { flags, functions };  // both have the flags
+  enum class Wanted : uint8_t { flags, lines, functions };  // each has the flags, too
 
   CoverageReader(const CoreFile& core, const std::string& core_name,
                  const ProgramMetadata& metadata, Wanted wanted, ProblemLog& problems)
@@ -52,25 +52,16 @@ class CoverageReader {
   // `was_unloaded`: it may have been, and loaded again: then unset flags tell nothing.
   void add_module(const ProgramMetadata::Coverage& coverage, std::optional<uint64_t> bias,
                   bool was_unloaded) {
-    std::unordered_map<uint64_t, std::vector<uint64_t>> arrays;
-    for (const csi::CoverageArray& array : coverage.arrays) {
-      auto& of_key = arrays[array.key];
-      if (std::ranges::find(of_key, array.address) == of_key.end()) of_key.push_back(array.address);
-    }
-    std::unordered_set<uint64_t> seen;
-    for (const CoverageRecord& record : coverage.records) {
-      // Linking leaves copies of records.
-      if (!seen.insert(record.key).second) continue;
-      const auto found = arrays.find(record.key);
-      if (found == arrays.end() || !bias) {
+    for (const ProgramMetadata::Coverage::Function& function : coverage.functions) {
+      if (function.arrays.empty() || !bias) {
         // Without an array the linker dropped the function, unless it has no flags.
-        if (record.probes == 0 || !bias) add(record, {});
+        if (function.record.probes == 0 || !bias) add(function, {});
         continue;
       }
-      for (const uint64_t address : found->second) {
-        std::vector<std::optional<bool>> flags = flags_at(record, address + *bias);
+      for (const uint64_t address : function.arrays) {
+        std::vector<std::optional<bool>> flags = flags_at(function.record, address + *bias);
         if (was_unloaded) std::ranges::replace(flags, std::optional(false), std::optional<bool>());
-        add(record, flags);
+        add(function, std::move(flags));
       }
     }
   }
@@ -79,10 +70,7 @@ class CoverageReader {
   std::vector<FunctionCoverage> take(const std::string& module,
                                      const std::vector<csi::FlowRecord>& flows,
                                      std::vector<FlaggedRecord>& flags) {
-    for (FlaggedRecord& flagged : flags_) {
-      flagged.module = module;
-      flags.push_back(std::move(flagged));
-    }
+    std::ranges::move(flags_, std::back_inserter(flags));
     flags_.clear();
     std::map<FunctionKey, std::set<std::string_view>> choices;  // units of local functions, or none
     for (const csi::FlowRecord& flow : flows) {
@@ -123,19 +111,23 @@ class CoverageReader {
     return flags;
   }
 
-  void add(const CoverageRecord& record, const std::vector<std::optional<bool>>& flags) {
-    flags_.push_back({.module = {}, .record = &record, .flags = flags});
-    if (wanted_ == Wanted::flags) return;
-    const FunctionKey key{csi::without_variant(record.symbol), record.file};
-    FunctionCoverage& declared = declared_[key];
-    declared.linkage_name = key.first;
-    if (declared.function.empty()) declared.function = metadata_.name_of(key.first);
-    declared.file = record.file;
-    declared.line = record.line;
-    FlagAnswers more = answers_of_flags(record, flags);
-    const auto [told, is_new] =
-        functions_[key][record.symbol].try_emplace(record.mechanism, std::move(more));
-    if (!is_new) join(more, told->second);
+  void add(const ProgramMetadata::Coverage::Function& function,
+           std::vector<std::optional<bool>> flags) {
+    const CoverageRecord& record = function.record;
+    if (wanted_ != Wanted::flags) {
+      const FunctionKey key{csi::without_variant(record.symbol), record.file};
+      FunctionCoverage& declared = declared_[key];
+      declared.linkage_name = key.first;
+      if (declared.function.empty()) declared.function = metadata_.name_of(key.first);
+      declared.file = record.file;
+      declared.line = record.line;
+      FlagAnswers more = answers_of_flags(record, function.lines, flags);
+      if (wanted_ == Wanted::lines) more.calls.clear();
+      const auto [told, is_new] =
+          functions_[key][record.symbol].try_emplace(record.mechanism, std::move(more));
+      if (!is_new) join(more, told->second);
+    }
+    flags_.push_back({.record = &record, .function = function.flow, .flags = std::move(flags)});
   }
 
   // Another copy of the same function.
@@ -354,16 +346,16 @@ std::vector<FlaggedRecord> read_coverage_flags(const CoreFile& core, const std::
   return flags;
 }
 
-std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std::string& core_name,
-                                                 const CoreStacks& stacks,
-                                                 const ProgramMetadata& metadata,
-                                                 const std::vector<ThreadPaths>& threads,
-                                                 ProblemLog& problems) {
-  std::vector<FlaggedRecord> flags;
-  std::vector<FunctionCoverage> all = read_flags(
-      core, core_name, stacks, metadata, CoverageReader::Wanted::functions, flags, problems);
+namespace {
+
+// `known`: none if the programs do not say which blocks they have.
+std::vector<FunctionCoverage> joined(const ProgramMetadata& metadata,
+                                     const std::vector<ThreadPaths>& threads,
+                                     const std::optional<KnownBlocks>& known, Detail detail,
+                                     std::vector<FunctionCoverage> all) {
   for_each_frame(threads, metadata.functions, all, add_frame);
-  const auto uncertain = add_program_blocks(core, metadata, threads, flags, all);
+  SourceLineSet uncertain;
+  if (known) uncertain = add_program_blocks(metadata, *known, threads, detail, all);
   for_each_frame(threads, metadata.functions, all, add_stop);
   for (FunctionCoverage& function : all) {
     finish(function);
@@ -372,6 +364,54 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
     join_source_lines(uncertain, function);
   }
   sort_rows(all, {}, &FunctionCoverage::function);
+  return all;
+}
+
+bool keeps_flags(const ProgramMetadata& metadata) {
+  return std::ranges::any_of(metadata.coverage,
+                             [](const auto& coverage) { return !coverage.functions.empty(); });
+}
+
+// Whether a frame is of a function of which the program says what it is made of.
+bool has_known_function(const std::vector<ThreadPaths>& threads,
+                        const std::optional<FoundEvidence>& evidence) {
+  const auto is_decoded = [](const FramePaths& frame) { return !frame.decoded.empty(); };
+  return std::ranges::any_of(threads,
+                             [&](const ThreadPaths& thread) {
+                               return std::ranges::any_of(thread.frames, is_decoded);
+                             }) ||
+         (evidence && std::ranges::any_of(evidence->known.stacks,
+                                          [](const auto& stack) { return !stack.empty(); }));
+}
+
+}  // namespace
+
+std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std::string& core_name,
+                                                 const CoreStacks& stacks,
+                                                 const ProgramMetadata& metadata,
+                                                 const std::vector<ThreadPaths>& threads,
+                                                 ProblemLog& problems) {
+  std::vector<FlaggedRecord> flags;
+  std::vector<FunctionCoverage> all = read_flags(
+      core, core_name, stacks, metadata, CoverageReader::Wanted::functions, flags, problems);
+  auto evidence = find_evidence(core, metadata, threads, flags);
+  std::optional<KnownBlocks> known;
+  if (evidence) known = blocks_of(metadata, *std::move(evidence));
+  return joined(metadata, threads, known, Detail::blocks, std::move(all));
+}
+
+std::vector<FunctionCoverage> add_blocks_and_read_lines(
+    const CoreFile& core, const std::string& core_name, const CoreStacks& stacks,
+    const ProgramMetadata& metadata, std::vector<ThreadPaths>& threads, ProblemLog& problems) {
+  std::vector<FlaggedRecord> flags;
+  std::vector<FunctionCoverage> all =
+      read_flags(core, core_name, stacks, metadata, CoverageReader::Wanted::lines, flags, problems);
+  auto evidence = find_evidence(core, metadata, threads, flags);
+  if (!keeps_flags(metadata) && !has_known_function(threads, evidence)) return {};
+  std::optional<KnownBlocks> known;
+  if (evidence) known = blocks_of(metadata, *std::move(evidence));
+  all = joined(metadata, threads, known, Detail::lines, std::move(all));
+  if (known) add_frame_blocks(metadata, *known, known->ran.frames, threads);
   return all;
 }
 

@@ -29,4 +29,11 @@ std::vector<FunctionCoverage> read_core_coverage(const CoreFile& core, const std
                                                  const std::vector<ThreadPaths>& threads,
                                                  ProblemLog& problems);
 
+// The same without calls and blocks, and adds to the frames of `threads` which of their blocks ran,
+// as add_frame_blocks(). Empty if it only repeats what is true of all runs of the program: there
+// are no flags, and no frame is of a function that the program describes.
+std::vector<FunctionCoverage> add_blocks_and_read_lines(
+    const CoreFile& core, const std::string& core_name, const CoreStacks& stacks,
+    const ProgramMetadata& metadata, std::vector<ThreadPaths>& threads, ProblemLog& problems);
+
 }  // namespace telltale

@@ -241,19 +241,23 @@ Result<std::vector<ThreadPaths>> CoreRecording::thread_paths_and_slice(const Cal
   return threads;
 }
 
-Result<bool> CoreRecording::keeps_flags(ProblemLog& problems) const {
-  const Result<Opened> opened = open_programs(problems);
-  if (!opened) return std::unexpected(opened.error());
-  return std::ranges::any_of(opened->metadata->coverage,
-                             [](const auto& coverage) { return !coverage.records.empty(); });
-}
-
 Result<std::vector<FunctionCoverage>> CoreRecording::coverage(ProblemLog& problems) const {
   const Result<Opened> opened = open_programs(problems);
   if (!opened) return std::unexpected(opened.error());
   const std::vector<ThreadPaths> threads = decode(opened->stacks, *opened->metadata, problems);
   return read_core_coverage(core_, file_.name(), opened->stacks, *opened->metadata, threads,
                             problems);
+}
+
+Result<StackPaths::PathsAndCoverage> CoreRecording::paths_and_coverage(ProblemLog& problems) const {
+  const Result<Opened> opened = open_programs(problems);
+  if (!opened) return std::unexpected(opened.error());
+  PathsAndCoverage all;
+  all.threads = decode(opened->stacks, *opened->metadata, problems);
+  ProblemLog of_flags;  // as above
+  all.coverage = add_blocks_and_read_lines(core_, file_.name(), opened->stacks, *opened->metadata,
+                                           all.threads, of_flags);
+  return all;
 }
 
 BuiltSources CoreRecording::built_sources(ProblemLog& problems) const {

@@ -46,8 +46,8 @@ class CoreRecording final : public Recording, public StackPaths {
       ProblemLog& problems) const override;
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths_and_slice(
       const CallFilter& filter, ProblemLog& problems) const override;
-  [[nodiscard]] Result<bool> keeps_flags(ProblemLog& problems) const override;
   [[nodiscard]] Result<std::vector<FunctionCoverage>> coverage(ProblemLog& problems) const override;
+  [[nodiscard]] Result<PathsAndCoverage> paths_and_coverage(ProblemLog& problems) const override;
   [[nodiscard]] BuiltSources built_sources(ProblemLog& problems) const override;
 
  private:

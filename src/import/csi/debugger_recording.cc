@@ -112,6 +112,11 @@ class DebuggerRecording final : public Recording, public StackPaths {
     return std::vector<FunctionCoverage>();
   }
 
+  [[nodiscard]] Result<PathsAndCoverage> paths_and_coverage(ProblemLog& problems) const override {
+    auto threads = thread_paths(problems);
+    if (!threads) return std::unexpected(threads.error());
+    return PathsAndCoverage{.threads = *std::move(threads), .coverage = {}};
+  }
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths(ProblemLog& problems) const override {
     PathGraphs graphs;
     std::map<std::string, ModulePaths> modules;  // only what they say of functions without paths

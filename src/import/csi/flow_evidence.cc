@@ -19,20 +19,6 @@ using csi::CoverageRecord;
 using csi::FlowRecord;
 using Flag = std::optional<bool>;
 
-// Records of coverage list a successor once.
-std::vector<uint32_t> without_repeats(const std::vector<uint32_t>& all) {
-  std::vector<uint32_t> once;
-  for (const uint32_t each : all)
-    if (std::ranges::find(once, each) == once.end()) once.push_back(each);
-  return once;
-}
-
-bool same_blocks(const CoverageRecord& coverage, const FlowRecord& flow) {
-  return std::ranges::equal(coverage.blocks, flow.blocks, [](const auto& x, const auto& y) {
-    return x.successors == without_repeats(y.successors) && x.returns == y.returns;
-  });
-}
-
 // Flags of several copies: one is set if any is, and unset if all are.
 void join(Flag& flag, Flag more, bool is_first) {
   if (is_first) {
@@ -132,17 +118,10 @@ void FlowEvidence::add_flags(const std::vector<FlaggedRecord>& records) {
   };
   std::map<std::pair<uint32_t, std::string_view>, Known> known;
   for (const FlaggedRecord& flagged : records) {
-    std::vector<uint32_t> fitting;
-    for (const uint32_t f : functions_.find(flagged.module, flagged.record->symbol)) {
-      const FlowFunction& function = functions_.functions()[f];
-      const bool fits = flagged.record->mechanism == "FC" ||
-                        same_blocks(*flagged.record, *function.copies.front());
-      if (fits && function.file == flagged.record->file) fitting.push_back(f);
-    }
-    if (fitting.size() != 1) continue;
-    Known& of = known[{fitting[0], flagged.record->mechanism}];
+    if (!flagged.function) continue;
+    Known& of = known[{*flagged.function, flagged.record->mechanism}];
     of.symbols.insert(flagged.record->symbol);
-    join(of.blocks, flags_of(flagged, *functions_.functions()[fitting[0]].copies.front()));
+    join(of.blocks, flags_of(flagged, *functions_.functions()[*flagged.function].copies.front()));
   }
   for (auto& [key, of] : known) {
     const FlowFunction& function = functions_.functions()[key.first];

@@ -17,8 +17,8 @@ namespace telltale {
 
 // The flags of a mechanism of coverage in the program; empty ones are not known.
 struct FlaggedRecord {
-  std::string module;
   const csi::CoverageRecord* record = nullptr;  // of the program's metadata
+  std::optional<uint32_t> function;             // FlowFunctions::flagged_by() it
   std::vector<std::optional<bool>> flags;
 };
 

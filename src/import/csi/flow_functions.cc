@@ -92,6 +92,20 @@ void add_lines(const FlowRecord& record, FlowFunction& function) {
   });
 }
 
+// Records of coverage list a successor once.
+std::vector<uint32_t> without_repeats(const std::vector<uint32_t>& all) {
+  std::vector<uint32_t> once;
+  for (const uint32_t each : all)
+    if (std::ranges::find(once, each) == once.end()) once.push_back(each);
+  return once;
+}
+
+bool same_blocks(const csi::CoverageRecord& coverage, const FlowRecord& flow) {
+  return std::ranges::equal(coverage.blocks, flow.blocks, [](const auto& x, const auto& y) {
+    return x.successors == without_repeats(y.successors) && x.returns == y.returns;
+  });
+}
+
 }  // namespace
 
 bool is_own(const csi::PathScope& scope, const FlowFunction& function, const FlowRecord& record) {
@@ -272,6 +286,27 @@ std::vector<uint32_t> FlowFunctions::find(const std::string& module,
 bool FlowFunctions::is_folded(const std::string& module, std::string_view symbol) const {
   return std::ranges::any_of(find(module, symbol),
                              [&](uint32_t f) { return !functions_[f].folded_with.empty(); });
+}
+
+std::optional<uint32_t> FlowFunctions::flagged_by(const std::string& module,
+                                                  const csi::CoverageRecord& record) const {
+  std::optional<uint32_t> found;
+  for (const uint32_t f : find(module, record.symbol)) {
+    const bool fits =
+        record.mechanism == "FC" || same_blocks(record, *functions_[f].copies.front());
+    if (!fits || functions_[f].file != record.file) continue;
+    if (found) return std::nullopt;
+    found = f;
+  }
+  return found;
+}
+
+const FlowFunction* FlowFunctions::named(const std::string& module,
+                                         const std::string& symbol) const {
+  const auto symbols = by_symbol_.find(module);
+  if (symbols == by_symbol_.end()) return nullptr;
+  const auto found = symbols->second.find(symbol);
+  return found == symbols->second.end() ? nullptr : &functions_[found->second.front()];
 }
 
 bool FlowFunctions::calls_return() const {

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "analysis/paths/program_flow.h"
@@ -72,16 +76,27 @@ class FlowFunctions {
                                            std::string_view symbol) const;
   // Whether such a function is at the address of another one.
   [[nodiscard]] bool is_folded(const std::string& module, std::string_view symbol) const;
+  // The only function that the flags of the record can be of.
+  [[nodiscard]] std::optional<uint32_t> flagged_by(const std::string& module,
+                                                   const csi::CoverageRecord& record) const;
+  // The first with this symbol, which has no name of a variant; null: none.
+  [[nodiscard]] const FlowFunction* named(const std::string& module,
+                                          const std::string& symbol) const;
   // The functions of the source that lines and units are of: each has a number below this one.
   [[nodiscard]] size_t source_count() const { return sources_.size(); }
   // By module, symbol and file: their numbers.
   using SourceKey = std::tuple<std::string, std::string, std::string>;
-  [[nodiscard]] const std::map<SourceKey, uint32_t>& sources() const { return sources_; }
+  using SourceNumbers = std::map<SourceKey, uint32_t, std::less<>>;
+  [[nodiscard]] const SourceNumbers& sources() const { return sources_; }
   // Whether calls are left by returning only (ProgramEvidence), as far as the code tells.
   [[nodiscard]] bool calls_return() const;
 
  private:
-  using Symbols = std::map<std::string, std::vector<uint32_t>, std::less<>>;
+  struct HashText {
+    using is_transparent = void;
+    size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+  using Symbols = std::unordered_map<std::string, std::vector<uint32_t>, HashText, std::equal_to<>>;
 
   uint32_t add(const std::string& module, const csi::FlowRecord& record);
   void find_folded(const std::string& module, const ModuleSymbols& symbols);
@@ -98,7 +113,7 @@ class FlowFunctions {
 
   std::vector<FlowFunction> functions_;
   ProgramFlow flow_;
-  std::map<SourceKey, uint32_t> sources_;
+  SourceNumbers sources_;
   std::map<std::string, Symbols> by_symbol_;  // by module
 };
 

@@ -51,7 +51,9 @@ const CoveredLines& FrameFlags::lines_of(const csi::CoverageRecord& record,
     if (value != 0 && value != 1) return none_;
     flags.emplace_back(value == 1);
   }
-  return known_.try_emplace({&record, values}, answers_of_flags(record, flags, true).lines)
+  return known_
+      .try_emplace({&record, values},
+                   answers_of_flags(record, LinesOfRecord(record), flags, true).lines)
       .first->second;
 }
 

@@ -15,40 +15,24 @@
 namespace telltale {
 namespace {
 
-// What names of a program mean in its source.
-class Names {
- public:
-  explicit Names(const FlowFunctions& flow) {
-    for (const FlowFunction& function : flow.functions())
-      functions_.emplace(std::pair(function.module, function.symbol), &function);
-  }
+bool is_generated(const FlowFunctions& flow, const std::string& module, const std::string& symbol) {
+  const FlowFunction* const function = flow.named(module, symbol);
+  return function == nullptr ? csi::is_of_runtime(symbol) : function->copies.front()->is_generated;
+}
 
-  // Null: nothing is known.
-  [[nodiscard]] const FlowFunction* find(const std::string& module,
-                                         const std::string& symbol) const {
-    const auto found = functions_.find(std::pair(module, symbol));
-    return found == functions_.end() ? nullptr : found->second;
-  }
-  [[nodiscard]] bool is_generated(const std::string& module, const std::string& symbol) const {
-    const FlowFunction* const function = find(module, symbol);
-    return function == nullptr ? csi::is_of_runtime(symbol)
-                               : function->copies.front()->is_generated;
-  }
-  [[nodiscard]] std::string source_of(const std::string& module, const std::string& symbol) const {
-    const FlowFunction* const function = find(module, symbol);
-    return function == nullptr ? symbol : function->source;
-  }
-
- private:
-  std::map<std::pair<std::string, std::string>, const FlowFunction*> functions_;
-};
+// The symbol in the source.
+const std::string& source_of(const FlowFunctions& flow, const std::string& module,
+                             const std::string& symbol) {
+  const FlowFunction* const function = flow.named(module, symbol);
+  return function == nullptr ? symbol : function->source;
+}
 
 // Gives calls the names of the source. Drops those that the source does not have: of generated
 // functions, and those by which copies of one function lead to each other.
-void name_calls(const Names& names, const std::string& source, FunctionCoverage& function) {
+void name_calls(const FlowFunctions& flow, const std::string& source, FunctionCoverage& function) {
   std::erase_if(function.calls, [&](FunctionCoverage::Call& call) {
-    if (names.is_generated(function.module, call.callee)) return true;
-    call.callee = names.source_of(function.module, call.callee);
+    if (is_generated(flow, function.module, call.callee)) return true;
+    call.callee = source_of(flow, function.module, call.callee);
     return call.line == 0 && call.callee == source;
   });
 }
@@ -102,13 +86,12 @@ void join(FunctionCoverage&& copy, FunctionCoverage& function) {
 }  // namespace
 
 void join_copies(const FlowFunctions& flow, std::vector<FunctionCoverage>& functions) {
-  const Names names(flow);
   using Key = std::tuple<std::string, std::string, std::string>;  // module, source, file
   std::map<Key, std::vector<FunctionCoverage>> copies;
   for (FunctionCoverage& function : functions) {
-    if (names.is_generated(function.module, function.linkage_name)) continue;
-    const std::string source = names.source_of(function.module, function.linkage_name);
-    name_calls(names, source, function);
+    if (is_generated(flow, function.module, function.linkage_name)) continue;
+    const std::string source = source_of(flow, function.module, function.linkage_name);
+    name_calls(flow, source, function);
     auto& all = copies[{function.module, source, function.file}];
     // The function's own blocks come first.
     const bool is_itself = function.linkage_name == source;

@@ -122,6 +122,8 @@ void PassedLines::conclude(const Graph& graph) {
 }
 
 void PassedLines::conclude_lines(const Graph& graph, std::set<SourceLine>& lines) {
+  const auto& of_entry = functions_.functions()[graph.blocks[graph.entries.front()].function];
+  if (graph.functions == 1) return conclude_lines(graph, of_entry, lines);
   std::map<SourceLine, Indices> with_line;
   std::map<uint32_t, std::map<uint32_t, uint32_t>> number_of;  // of blocks, by function and index
   for (uint32_t i = 0; i < graph.blocks.size(); ++i)
@@ -135,9 +137,24 @@ void PassedLines::conclude_lines(const Graph& graph, std::set<SourceLine>& lines
     }
   }
   for (const auto& [line, blocks] : with_line) {
+    if (!lines.contains(line) && passes(graph, blocks)) lines.insert(line);
+  }
+}
+
+// Of a single function.
+void PassedLines::conclude_lines(const Graph& graph, const FlowFunction& function,
+                                 std::set<SourceLine>& lines) {
+  std::vector<Indices> with_line(function.all_lines.size());
+  for (uint32_t i = 0; i < graph.blocks.size(); ++i) {
+    for (const LineHere& here : function.lines[graph.blocks[i].index]) {
+      Indices& blocks = with_line[here.index];
+      if (blocks.empty() || blocks.back() != i) blocks.push_back(i);
+    }
+  }
+  for (size_t i = 0; i < with_line.size(); ++i) {
     // What a single block says is known.
-    if ((blocks.size() > 1 || graph.functions > 1) && !lines.contains(line) &&
-        passes(graph, blocks))
+    const SourceLine& line = function.all_lines[i];
+    if (with_line[i].size() > 1 && !lines.contains(line) && passes(graph, with_line[i]))
       lines.insert(line);
   }
 }

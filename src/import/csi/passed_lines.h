@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -28,7 +29,8 @@ class PassedLines {
               const ProgramBlocks& ran);
 
   // Of functions that certainly ran.
-  [[nodiscard]] const std::map<Function, std::set<SourceLine>>& lines() const { return lines_; }
+  using Lines = std::map<Function, std::set<SourceLine>, std::less<>>;
+  [[nodiscard]] const Lines& lines() const { return lines_; }
 
  private:
   using Indices = std::vector<uint32_t>;
@@ -53,6 +55,8 @@ class PassedLines {
   [[nodiscard]] Graph graph_of(const Indices& functions) const;
   void conclude(const Graph& graph);
   void conclude_lines(const Graph& graph, std::set<SourceLine>& lines);
+  void conclude_lines(const Graph& graph, const FlowFunction& function,
+                      std::set<SourceLine>& lines);
   void conclude_calls(const Graph& graph);
   // Whether each way from an entry to an end passes one of the blocks.
   bool passes(const Graph& graph, const Indices& blocks);
@@ -60,7 +64,7 @@ class PassedLines {
 
   const FlowFunctions& functions_;
   const ProgramBlocks& ran_;
-  std::map<Function, std::set<SourceLine>> lines_;
+  Lines lines_;
   std::vector<Indices> pending_;  // of each, one has certainly returned
   std::set<Indices> known_;
   uint64_t steps_left_ = uint64_t{1} << 25;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -54,6 +55,7 @@ std::string mechanisms_of(const FlowFunction& function) {
 struct Answers {
   FunctionCoverage coverage;
   CoveredLines entered;  // whether the blocks with a line were entered
+  bool is_known = false;
 };
 
 // Whether control came to each line of each block.
@@ -68,9 +70,10 @@ LinesRan lines_ran(const FlowFunction& function, const std::vector<BlockAnswer>&
 }
 
 void add_answers(const FlowFunction& function, const std::vector<BlockAnswer>& blocks,
-                 const LinesRan& ran, Answers& answers) {
+                 const LinesRan& ran, Detail detail, Answers& answers) {
   FunctionCoverage& of = answers.coverage;
-  of.ran = of.blocks.empty() ? blocks.front().ran : any_of(of.ran, blocks.front().ran);
+  of.ran = answers.is_known ? any_of(of.ran, blocks.front().ran) : blocks.front().ran;
+  answers.is_known = true;
   struct Line {
     std::optional<Ran> ran;
     std::optional<Ran> entered;
@@ -86,6 +89,7 @@ void add_answers(const FlowFunction& function, const std::vector<BlockAnswer>& b
       add(all[lines[i].index].ran, ran[block][i]);
       add(all[lines[i].index].entered, blocks[block].ran);
     }
+    if (detail == Detail::lines) continue;
     of.blocks.push_back({.id = id_of(function.copies.front()->blocks[block]),
                          .lines = without_repetitions(lines),
                          .ran = blocks[block].ran});
@@ -111,6 +115,10 @@ void add_lost_lines(const FlowFunction& function, const std::vector<Ran>& ran,
 
 // Module, symbol, file.
 using FunctionKey = std::tuple<std::string, std::string, std::string>;
+
+auto key_of(const FunctionCoverage& function) {
+  return std::tie(function.module, function.linkage_name, function.file);
+}
 
 // What copies of functions say of them; `ran` is of those that were inlined.
 struct SourceFunction {
@@ -276,22 +284,34 @@ void add_lost_lines(const FlowFunction& function, const FlowRecord& record,
 
 }  // namespace
 
-void add_frame_blocks(const CoreFile& core, const ProgramMetadata& metadata,
-                      const std::vector<FlaggedRecord>& flags, std::vector<ThreadPaths>& threads) {
-  const auto& modules = metadata.modules;
-  const FlowFunctions& functions = metadata.functions;
-  if (!has_flows(modules)) return;
-  FlowEvidence evidence(functions, modules);
+std::optional<FoundEvidence> find_evidence(const CoreFile& core, const ProgramMetadata& metadata,
+                                           const std::vector<ThreadPaths>& threads,
+                                           const std::vector<FlaggedRecord>& flags) {
+  if (!has_flows(metadata.modules)) return std::nullopt;
+  FlowEvidence evidence(metadata.functions, metadata.modules);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);
-  const ProgramEvidence known =
-      evidence.take(core.has_all_threads() && threads.size() == core.threads().size());
-  const auto answers = blocks_of_frames(functions.flow(), known);
+  return FoundEvidence{
+      .known = evidence.take(core.has_all_threads() && threads.size() == core.threads().size()),
+      .frame_indices = evidence.frame_indices()};
+}
+
+KnownBlocks blocks_of(const ProgramMetadata& metadata, FoundEvidence evidence) {
+  ProgramBlocks ran = blocks_of_program(metadata.functions.flow(), evidence.known);
+  return {std::move(evidence), std::move(ran)};
+}
+
+void add_frame_blocks(const ProgramMetadata& metadata, const FoundEvidence& evidence,
+                      const std::vector<std::vector<ProgramBlocks::Frame>>& ran,
+                      std::vector<ThreadPaths>& threads) {
+  const auto& modules = metadata.modules;
+  const FlowFunctions& functions = metadata.functions;
+  const ProgramEvidence& known = evidence.known;
   for (size_t stack = 0; stack < known.stacks.size(); ++stack) {
     for (size_t at = 0; at < known.stacks[stack].size(); ++at) {
       const ProgramEvidence::Frame& told = known.stacks[stack][at];
       std::vector<FramePaths>& frames = threads[stack].frames;
-      const size_t index = evidence.frame_indices()[stack][at];
+      const size_t index = evidence.frame_indices[stack][at];
       FramePaths& frame = frames[index];
       const FlowRecord& record = record_of(functions.functions()[told.function], frame, modules);
       const auto lines = lines_of(record, record.lines);
@@ -299,35 +319,36 @@ void add_frame_blocks(const CoreFile& core, const ProgramMetadata& metadata,
         frame.blocks.push_back(
             {.id = frame.decoded.empty() ? std::nullopt : id_of(record.blocks[block]),
              .lines = {},
-             .ran = answers[stack][at].blocks[block],
+             .ran = ran[stack][at].blocks[block],
              .lines_ran = {}});
-        add_lines(lines[block], answer_of_frame(frames, index, told, answers[stack][at], block),
+        add_lines(lines[block], answer_of_frame(frames, index, told, ran[stack][at], block),
                   frame.blocks.back());
       }
-      add_lost_lines(functions.functions()[told.function], record, answers[stack][at].blocks,
-                     frame);
+      add_lost_lines(functions.functions()[told.function], record, ran[stack][at].blocks, frame);
     }
   }
 }
 
-SourceLineSet add_program_blocks(const CoreFile& core, const ProgramMetadata& metadata,
-                                 const std::vector<ThreadPaths>& threads,
-                                 const std::vector<FlaggedRecord>& flags,
+void add_frame_blocks(const CoreFile& core, const ProgramMetadata& metadata,
+                      const std::vector<FlaggedRecord>& flags, std::vector<ThreadPaths>& threads) {
+  const auto evidence = find_evidence(core, metadata, threads, flags);
+  if (!evidence) return;
+  add_frame_blocks(metadata, *evidence,
+                   blocks_of_frames(metadata.functions.flow(), evidence->known), threads);
+}
+
+SourceLineSet add_program_blocks(const ProgramMetadata& metadata, const KnownBlocks& known_blocks,
+                                 const std::vector<ThreadPaths>& threads, Detail detail,
                                  std::vector<FunctionCoverage>& functions) {
   const auto& modules = metadata.modules;
   const FlowFunctions& flow = metadata.functions;
-  if (!has_flows(modules)) return {};
-  FlowEvidence evidence(flow, modules);
-  evidence.add_flags(flags);
-  evidence.add_stacks(threads);
-  const ProgramEvidence known =
-      evidence.take(core.has_all_threads() && threads.size() == core.threads().size());
-  const ProgramBlocks ran = blocks_of_program(flow.flow(), known);
-  const auto stops = stops_in(flow.flow(), known, evidence.frame_indices(), threads);
+  const auto& [known, frame_indices] = static_cast<const FoundEvidence&>(known_blocks);
+  const ProgramBlocks& ran = known_blocks.ran;
+  const auto stops = stops_in(flow.flow(), known, frame_indices, threads);
 
-  std::map<FunctionKey, Answers> answers;
+  std::map<FunctionKey, Answers, std::less<>> answers;
   SourceFunctions sources(flow.source_count());
-  std::set<FunctionKey> gone;
+  std::set<FunctionKey, std::less<>> gone;
   SourceLineSet uncertain;
   for (size_t f = 0; f < flow.functions().size(); ++f) {
     const FlowFunction& function = flow.functions()[f];
@@ -337,7 +358,7 @@ SourceLineSet add_program_blocks(const CoreFile& core, const ProgramMetadata& me
       blocks[block] = {ran.functions[f][block], ran.progress[f][block], stops[f][block]};
     Answers& all = answers[{function.module, function.symbol, function.file}];
     const LinesRan answered = lines_ran(function, blocks);
-    add_answers(function, blocks, answered, all);
+    add_answers(function, blocks, answered, detail, all);
     add_lost_lines(function, ran.functions[f], uncertain);
     add_source_lines(function, ran.functions[f], answered, sources);
     for (const FlowRecord::Gone& each : record.gone)
@@ -363,7 +384,7 @@ SourceLineSet add_program_blocks(const CoreFile& core, const ProgramMetadata& me
     }
   }
   for (FunctionCoverage& function : functions) {
-    const auto found = answers.find({function.module, function.linkage_name, function.file});
+    const auto found = answers.find(key_of(function));
     if (found == answers.end()) continue;
     merge(std::move(found->second), function);
     answers.erase(found);
@@ -372,13 +393,13 @@ SourceLineSet add_program_blocks(const CoreFile& core, const ProgramMetadata& me
   join_copies(flow, functions);
   const PassedLines passed(flow, known, ran);
   for (FunctionCoverage& function : functions) {
-    const auto found = passed.lines().find({function.module, function.linkage_name, function.file});
+    const auto found = passed.lines().find(key_of(function));
     if (found == passed.lines().end()) continue;
     function.ran = Ran::yes;
     for (const SourceLine& line : found->second) function.lines[line] = Ran::yes;
   }
   for (FunctionCoverage& function : functions) {
-    const auto found = flow.sources().find({function.module, function.linkage_name, function.file});
+    const auto found = flow.sources().find(key_of(function));
     if (found == flow.sources().end()) continue;
     SourceFunction& source = sources[found->second];
     if (source.ran) function.ran = any_of(function.ran, *source.ran);
@@ -387,9 +408,7 @@ SourceLineSet add_program_blocks(const CoreFile& core, const ProgramMetadata& me
   }
   append_inlined(sources, metadata, functions, uncertain);
   for (FunctionCoverage& function : functions) {
-    if (function.ran != Ran::no ||
-        !gone.contains({function.module, function.linkage_name, function.file}))
-      continue;
+    if (function.ran != Ran::no || !gone.contains(key_of(function))) continue;
     function.ran = Ran::maybe;
     for (const auto& [line, answer] : function.lines) uncertain.insert(line);
     for (auto& [line, answer] : function.source_lines)

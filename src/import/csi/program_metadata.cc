@@ -37,6 +37,24 @@ bool defines_main(const std::vector<csi::FlowRecord>& flows) {
   return std::ranges::find(flows, "main", &csi::FlowRecord::symbol) != flows.end();
 }
 
+// Takes the records of coverage.
+std::vector<ProgramMetadata::Coverage::Function> functions_of(csi::PathRecords& records) {
+  std::vector<ProgramMetadata::Coverage::Function> functions;
+  std::unordered_map<uint64_t, size_t> numbers;  // by key
+  for (csi::CoverageRecord& record : records.coverage) {
+    if (!numbers.try_emplace(record.key, functions.size()).second) continue;
+    LinesOfRecord lines(record);
+    functions.push_back({.record = std::move(record), .lines = std::move(lines)});
+  }
+  for (const csi::CoverageArray& array : records.arrays) {
+    const auto found = numbers.find(array.key);
+    if (found == numbers.end()) continue;
+    std::vector<uint64_t>& arrays = functions[found->second].arrays;
+    if (std::ranges::find(arrays, array.address) == arrays.end()) arrays.push_back(array.address);
+  }
+  return functions;
+}
+
 void read_data(const std::vector<csi::DataRecord>& records, std::endian order,
                const std::string& file, ModulePaths& module, ProblemLog& problems) {
   for (const csi::DataRecord& record : records) {
@@ -76,8 +94,7 @@ void read_modules(const CoreFile& core, const CoreStacks& stacks, DataFlow data_
     for (const csi::CoverageRecord& record : records.coverage)
       modules[section.module].coverage.emplace(record.symbol, record);
     metadata.coverage.push_back({.module = section.module,
-                                 .records = std::move(records.coverage),
-                                 .arrays = std::move(records.arrays),
+                                 .functions = functions_of(records),
                                  .calls_dlclose = calls_dlclose(records.flows),
                                  .defines_main = defines_main(records.flows)});
     for (const csi::FlowRecord& flow : records.flows)
@@ -117,6 +134,10 @@ void add_functions(const CoreFile& core, const CoreStacks& stacks, ProgramMetada
     const auto known = symbols.find(module);
     metadata.functions.add_module(module, paths.flows, paths.units,
                                   known == symbols.end() ? ModuleSymbols() : known->second);
+  }
+  for (ProgramMetadata::Coverage& coverage : metadata.coverage) {
+    for (ProgramMetadata::Coverage::Function& function : coverage.functions)
+      function.flow = metadata.functions.flagged_by(coverage.module, function.record);
   }
   for (const FlowFunction& function : metadata.functions.functions()) {
     metadata.names.try_emplace(function.symbol, demangle(function.symbol));

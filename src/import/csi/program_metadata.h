@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/problem.h"
 #include "bytes/input_file.h"
 #include "formats/csi/path_records.h"
+#include "import/csi/coverage_flags.h"
 #include "import/csi/flow_functions.h"
 #include "import/csi/frame_decoder.h"
 #include "import/csi/lines_of_copies.h"
@@ -23,9 +25,14 @@ namespace telltale {
 struct ProgramMetadata {
   // The coverage of a section of records.
   struct Coverage {
+    struct Function {
+      csi::CoverageRecord record;
+      LinesOfRecord lines;
+      std::vector<uint64_t> arrays = {};  // link-time addresses of its flags, each once
+      std::optional<uint32_t> flow = {};  // FlowFunctions::flagged_by() it
+    };
     std::string module;
-    std::vector<csi::CoverageRecord> records;
-    std::vector<csi::CoverageArray> arrays;
+    std::vector<Function> functions;  // each record once, though linking leaves copies
     bool calls_dlclose = false;
     bool defines_main = false;
   };
