@@ -13,11 +13,15 @@ namespace telltale {
 // A predicate in words. Text is as in the program or recording, never trusted. Views are valid as
 // long as the PredicateSet.
 struct PredicateWords {
+  // What it compares, from what tells most about a cause to what tells least. The order of two
+  // variables is the last: of two pointers, it is an order of addresses.
+  enum class Compares : uint8_t { nothing_or_constant, equality_of_two, order_of_two };
   std::string_view file;  // empty: unknown
   uint64_t line = 0;      // 0: unknown
   std::string_view function;
   std::string_view scheme;  // kind of predicate
   std::string text;         // "x < 0", "argc > 1 is TRUE"
+  Compares compares = Compares::nothing_or_constant;
   // The text with N in place of a number that was found in the data of the runs, such as "x was
   // once > N". Empty: there is no such number.
   std::string text_without_number;
@@ -54,6 +58,10 @@ class PredicateSet {
   // REQUIRES: predicate < table().predicate_count().
   [[nodiscard]] virtual PredicateWords describe(uint32_t predicate) const = 0;
   [[nodiscard]] virtual BuildMatches builds() const { return {}; }
+  // IsolationOptions::rank.
+  [[nodiscard]] unsigned rank(uint32_t predicate) const {
+    return static_cast<unsigned>(describe(predicate).compares);
+  }
 };
 
 }  // namespace telltale

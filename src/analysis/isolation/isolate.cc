@@ -38,16 +38,6 @@ bool passes(const PredicateCounts& counts, const IsolationOptions& options, doub
   return !filters.lower_bound || increase_interval(counts, z, options.interval).low > 0;
 }
 
-// The larger score first; of equal ones the one that became true first, then the one with more
-// evidence, then the one that comes first in the program.
-bool is_before(const Ranked& a, const Ranked& b) {
-  if (a.score != b.score) return a.score > b.score;
-  if (a.first_true != b.first_true) return a.first_true < b.first_true;
-  if (a.counts.true_in.failing != b.counts.true_in.failing)
-    return a.counts.true_in.failing > b.counts.true_in.failing;
-  return a.candidate.predicate < b.candidate.predicate;
-}
-
 class Isolator {
  public:
   Isolator(const SiteTable& sites, std::span<const LabelledRun> runs,
@@ -80,6 +70,27 @@ class Isolator {
  private:
   double score(const PredicateTally& tally, const PredicateCounts& counts) const {
     return score_of(options_.score, counts, tally.runs(), options_);
+  }
+
+  [[nodiscard]] unsigned rank_of(uint32_t predicate) const {
+    if (!options_.rank) return 0;
+    // Often asked for, of few predicates.
+    const auto [known, is_new] = ranks_.try_emplace(predicate, 0);
+    if (is_new) known->second = options_.rank(predicate);
+    return known->second;
+  }
+
+  // The larger score first; of equal ones the one that became true first, then the one with more
+  // evidence, then the one that tells more, then the one that comes first in the program.
+  [[nodiscard]] bool is_before(const Ranked& a, const Ranked& b) const {
+    if (a.score != b.score) return a.score > b.score;
+    if (a.first_true != b.first_true) return a.first_true < b.first_true;
+    if (a.counts.true_in.failing != b.counts.true_in.failing)
+      return a.counts.true_in.failing > b.counts.true_in.failing;
+    const unsigned rank_a = rank_of(a.candidate.predicate);
+    const unsigned rank_b = rank_of(b.candidate.predicate);
+    if (rank_a != rank_b) return rank_a < rank_b;
+    return a.candidate.predicate < b.candidate.predicate;
   }
 
   [[nodiscard]] Ranked rank(const Candidate& candidate, const PredicateTally& tally,
@@ -177,7 +188,8 @@ class Isolator {
       const PredicateCounts counts = initial_.of(candidate.predicate, candidate.site);
       ranking.push_back(rank(candidate, initial_, counts));
     }
-    std::ranges::sort(ranking, is_before);
+    std::ranges::sort(ranking,
+                      [this](const Ranked& a, const Ranked& b) { return is_before(a, b); });
     for (const Ranked& ranked : ranking) {
       if (is_full()) break;
       Predictor predictor;
@@ -255,6 +267,7 @@ class Isolator {
         if (other != predictor.predicate && initial_.of(other).true_in == predictor.counts.true_in)
           predictor.same.push_back(other);
       }
+      std::ranges::stable_sort(predictor.same, {}, [&](uint32_t other) { return rank_of(other); });
       std::ranges::stable_partition(
           predictor.same, [&](uint32_t other) { return passes(initial_.of(other), options_, z_); });
     }
@@ -325,6 +338,7 @@ class Isolator {
   std::vector<const LabelledRun*> all_;
   std::vector<const LabelledRun*> left_;  // not discarded, and not relabelled
   std::vector<Candidate> candidates_;     // ascending
+  mutable std::unordered_map<uint32_t, unsigned> ranks_;
   Isolation answer_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -56,6 +57,9 @@ struct IsolationOptions {
   // scores, because causes precede consequences. Not a number: unknown. Empty: unknown for all
   // predicates.
   std::span<const double> first_true = {};
+  // Orders predicates that are equal in all else, and Predictor::same: the lower the more it tells
+  // about a cause. Null: the same for all.
+  std::function<unsigned(uint32_t predicate)> rank = {};
 };
 
 // Another predicate, and the loss of its importance if the runs of a predictor are removed.
@@ -74,8 +78,8 @@ struct Predictor {
   RunCounts effective_runs;
   double effective_score = 0;
   uint32_t explained = 0;  // failing runs that no earlier predictor had explained
-  // Other predicates that were true in the same runs, those first that pass the filters; with
-  // `eliminate` only.
+  // Other predicates that were true in the same runs, those first that pass the filters, and
+  // of these those with the lower rank; with `eliminate` only.
   std::vector<uint32_t> same;
   std::vector<Affinity> affinity;  // the largest loss first
 };

@@ -70,6 +70,28 @@ Program two_bugs(double noise_in_labels = 0) {
   return program;
 }
 
+// Branches that are equal in all else: the one that tells more comes first, also among the others
+// that were true in the same runs.
+TEST(Isolate, OfEqualPredicatesTheOneThatTellsMoreIsChosen) {
+  Program program(4);
+  for (int run = 0; run < 40; ++run) {
+    const bool failed = run % 4 == 0;
+    program.add_run(failed, std::vector<bool>(4, failed));
+  }
+  EXPECT_THAT(program.predictors(), ElementsAre(is_true(0)));
+  IsolationOptions options;
+  options.rank = [](uint32_t predicate) -> unsigned {
+    return predicate == is_true(0) ? 2 : predicate == is_true(2) ? 0 : 1;
+  };
+  const Isolation answer = program.isolate(options);
+  ASSERT_EQ(answer.predictors.size(), 1U);
+  EXPECT_EQ(answer.predictors[0].predicate, is_true(2));
+  EXPECT_THAT(answer.predictors[0].same, ElementsAre(is_true(1), is_true(3), is_true(0)));
+  // It is not chosen if it is worse.
+  program.add_run(false, {false, false, true, false});
+  EXPECT_EQ(program.isolate(options).predictors[0].predicate, is_true(1));
+}
+
 TEST(Isolate, FindsTwoCausesFirstAndSecond) {
   const Isolation answer = two_bugs().isolate();
   ASSERT_GE(answer.predictors.size(), 2U);

@@ -152,6 +152,7 @@ std::optional<ApplicationParts> isolate_build(const StoreFolder& store, const Bu
   options.workers = 1;
   options.first_true = evidence->first_true;
   const PredicateSet& predicates = *evidence->predicates;
+  options.rank = [&](uint32_t predicate) { return predicates.rank(predicate); };
   isolation::Isolation found = isolation::isolate(predicates.table(), evidence->runs, options);
   put_nearest_first(predicates, found);
   const IsolationRuns runs{found.runs.failing, found.runs.successful, evidence->input->skipped,

@@ -380,6 +380,7 @@ class FuzzStudy {
     options.eliminate = false;
     options.limit = 1;
     options.first_true = evidence->first_true;
+    options.rank = [&](uint32_t predicate) { return evidence->predicates->rank(predicate); };
     const isolation::Isolation found =
         isolation::isolate(evidence->predicates->table(), evidence->runs, options);
     if (found.predictors.empty()) return std::array<std::string, 3>{};

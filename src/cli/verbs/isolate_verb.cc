@@ -254,6 +254,7 @@ int run(IsolateOptions& options) {
   if (!evidence) return report_error(evidence.error());
   const PredicateSet& predicates = *evidence->predicates;
   options.isolation.first_true = evidence->first_true;
+  options.isolation.rank = [&](uint32_t predicate) { return predicates.rank(predicate); };
   isolation::Isolation found =
       isolation::isolate(predicates.table(), evidence->runs, options.isolation);
   put_nearest_first(predicates, found);

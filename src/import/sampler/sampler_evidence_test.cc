@@ -131,6 +131,29 @@ TEST(SamplerEvidence, PredicatesOfEachScheme) {
   EXPECT_EQ(words.scheme, "branches");
 }
 
+// Ranks of comparisons: with a constant, of two variables for equality, and for order.
+TEST(SamplerEvidence, AnOrderOfTwoVariablesTellsLeast) {
+  const Study study("<sites unit=\"" + std::string(kUnit) +
+                    "\" scheme=\"scalar-pairs\">\n"
+                    "a.c\t4\tf\t4\tp\tlocal\tdirect\tq\tlocal-init\n"
+                    "a.c\t4\tf\t4\tp\tlocal\tdirect\t0\tconst\n</sites>\n");
+  std::map<std::string, unsigned> ranks;
+  for (uint32_t i = 0; i < study.predicates().table().predicate_count(); ++i)
+    ranks[study.predicates().describe(i).text] = study.predicates().rank(i);
+  EXPECT_EQ(ranks, (std::map<std::string, unsigned>{{"p < q", 2},
+                                                    {"p >= q", 2},
+                                                    {"p > q", 2},
+                                                    {"p <= q", 2},
+                                                    {"p == q", 1},
+                                                    {"p != q", 1},
+                                                    {"p < 0", 0},
+                                                    {"p >= 0", 0},
+                                                    {"p > 0", 0},
+                                                    {"p <= 0", 0},
+                                                    {"p == 0", 0},
+                                                    {"p != 0", 0}}));
+}
+
 TEST(SamplerEvidence, RepeatedSectionsOfARunAreOneObservation) {
   const std::string sites = sites_text();
   Study study(sites);

@@ -48,6 +48,16 @@ std::string unref_words(const sampler::SiteRow& row, size_t counter, bool comple
                      kCounts[counter]);
 }
 
+// Sites do not say which variables are pointers.
+PredicateWords::Compares compares(const sampler::SchemeLayout& scheme, const sampler::SiteRow& row,
+                                  size_t counter) {
+  constexpr size_t kEqual = 1;
+  if (scheme.code != 'S' || row.column(4) == "const")
+    return PredicateWords::Compares::nothing_or_constant;
+  return counter == kEqual ? PredicateWords::Compares::equality_of_two
+                           : PredicateWords::Compares::order_of_two;
+}
+
 std::string words_of(const sampler::SchemeLayout& scheme, const sampler::SiteRow& row,
                      size_t counter, bool complement) {
   const std::string_view first = row.column(0);
@@ -287,6 +297,7 @@ PredicateWords SamplerPredicates::words_of_listed(uint32_t listed, uint32_t inde
   const uint32_t group = reading_.group_of(listed);
   const sampler::SchemeLayout& scheme = *groups_[group].scheme;
   words.scheme = scheme.name;
+  words.compares = compares(scheme, row, index / 2);
   words.text = reading_.groups()[group].complements
                    ? words_of(scheme, row, index / 2, index % 2 == 1)
                    : words_of(scheme, row, index, false);
