@@ -185,9 +185,9 @@ std::vector<Role> roles_of(const FlowFunctions& functions,
 void forget_answers(FramePaths& frame) {
   frame.untraced = kJumped;
   frame.decoded.clear();
-  frame.lines.clear();
+  frame.lines = {};
   frame.blocks.clear();
-  frame.lost_lines.clear();
+  frame.lost_lines = {};
 }
 
 }  // namespace
