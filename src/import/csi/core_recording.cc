@@ -257,6 +257,7 @@ Result<StackPaths::PathsAndCoverage> CoreRecording::paths_and_coverage(ProblemLo
   ProblemLog of_flags;  // as above
   all.coverage = add_blocks_and_read_lines(core_, file_.name(), opened->stacks, *opened->metadata,
                                            all.threads, of_flags);
+  join_frames_of_copies(opened->metadata->functions, opened->metadata->modules, all.threads);
   return all;
 }
 
