@@ -11,6 +11,7 @@ import unittest
 
 import recorded_programs as programs
 from recorded_programs import Recorded
+from sampler_programs import RELEASES, SOURCE_DIR, build
 
 
 class Progress(unittest.TestCase):
@@ -49,6 +50,22 @@ class Progress(unittest.TestCase):
                 self.assertRegex(errors, r"\rreading( again)?: \d+ %\x1b\[K")
                 self.assertTrue(errors.endswith("\r\x1b[K"), errors)
                 self.assertNotIn("reading", out)
+
+    def test_path_files(self):
+        folder = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
+        program = build(folder / "graded", RELEASES[-1], "--trace=pt.schema", "-silent", "-O0", SOURCE_DIR / "tests/programs/csi/graded.c")
+        files = {}
+        for mode, label in ((7, "failed"), (11, "passed"), (12, "passed")):
+            files[mode] = folder / label / f"{mode}.core"
+            files[mode].parent.mkdir(exist_ok=True)
+            subprocess.run([program, "5", str(mode)], stdout=subprocess.DEVNULL, check=False,
+                           env={"TELLTALE_PATHS": str(files[mode]), "TELLTALE_PATHS_AT_EXIT": "1"})
+        errors, out = self.errors("isolate", "--failed", folder / "failed", "--passed", folder / "passed", "--program", program)
+        self.assertRegex(errors, r"\rreading( again)?: \d+ %\x1b\[K")
+        self.assertNotIn("reading", out)
+        errors, out = self.errors("paths", files[7], "--program", program, "--slice")
+        self.assertRegex(errors, r"\rsearching what made the program stop\x1b\[K")
+        self.assertNotIn("searching", out)
 
     def test_patience(self):
         self.assertEqual(self.errors("top", self.file, patience="100000")[0], "")

@@ -78,7 +78,7 @@ struct Slice {
 // (docs/analysis/paths.md, "Slice"). Where the order of blocks is known, only definitions and
 // branches of that order count. `data`: by function; null ones are not known. REQUIRES: `data` and
 // `evidence` fit `flow`. It is given up after some `most_work` steps that were looked at.
-constexpr uint64_t kMostSliceWork = uint64_t{1} << 25;  // some seconds
+constexpr uint64_t kMostSliceWork = uint64_t{1} << 27;  // some 20 seconds
 Slice slice_backward(const ProgramFlow& flow, const std::vector<const FunctionData*>& data,
                      const SliceEvidence& evidence, uint64_t most_work = kMostSliceWork);
 

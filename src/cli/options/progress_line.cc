@@ -7,10 +7,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 #include "base/progress.h"
 #include "cli/options/message.h"
@@ -26,8 +29,8 @@ constexpr uint64_t kPatienceMs = 500;
 // Shows the line from a separate thread.
 class Shower {
  public:
-  explicit Shower(uint64_t parts)
-      : parts_(parts), begun_(parallel_items_done()), thread_([this] { show(); }) {}
+  explicit Shower(std::function<std::string()> words)
+      : words_(std::move(words)), thread_([this] { show(); }) {}
   Shower(const Shower&) = delete;
   Shower& operator=(const Shower&) = delete;
   ~Shower() {
@@ -46,13 +49,12 @@ class Shower {
     for (milliseconds wait(progress_patience_ms(kPatienceMs));; wait = milliseconds(100)) {
       if (wait.count() != 0 && wake_.wait_for(lock, wait, [this] { return ended_; })) break;
       any = true;
-      print_message("\r{}\x1b[K", progress_words(parallel_items_done() - begun_, parts_));
+      print_message("\r{}\x1b[K", words_());
     }
     if (any) print_message("\r\x1b[K");
   }
 
-  uint64_t parts_;
-  uint64_t begun_;
+  std::function<std::string()> words_;
   std::mutex mutex_;
   std::condition_variable wake_;
   bool ended_ = false;
@@ -64,14 +66,28 @@ std::unique_ptr<Shower>& shower() {
   return only;
 }
 
+uint64_t parts_of(const Recording& recording) {
+  const TimedCalls* const calls = recording.timed_calls();
+  uint64_t parts = 0;
+  if (calls != nullptr)
+    for (const EventStream& stream : calls->streams()) parts += stream.shards;
+  return parts;
+}
+
 }  // namespace
 
-ProgressLine::ProgressLine(const Recording& recording) {
-  const TimedCalls* const calls = recording.timed_calls();
-  if (calls == nullptr || ::isatty(STDERR_FILENO) == 0) return;
-  uint64_t parts = 0;
-  for (const EventStream& stream : calls->streams()) parts += stream.shards;
-  if (parts > 1) shower() = std::make_unique<Shower>(parts);
+ProgressLine::ProgressLine(const Recording& recording) : ProgressLine(parts_of(recording)) {}
+
+ProgressLine::ProgressLine(uint64_t items) {
+  if (items < 2 || ::isatty(STDERR_FILENO) == 0) return;
+  shower() = std::make_unique<Shower>([items, begun = parallel_items_done()] {
+    return progress_words(parallel_items_done() - begun, items);
+  });
+}
+
+ProgressLine::ProgressLine(std::string_view work) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  shower() = std::make_unique<Shower>([words = std::string(work)] { return words; });
 }
 
 ProgressLine::~ProgressLine() { end(); }

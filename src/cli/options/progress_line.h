@@ -2,17 +2,21 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "import/recording.h"
 
 namespace telltale::cli {
 
-// While this lives, and the work on a recording takes longer than half a second
-// (TELLTALE_PROGRESS_MS says otherwise), a line on standard error says how far it is, if that is a
-// terminal.
+// While this lives, and the work takes longer than half a second (TELLTALE_PROGRESS_MS says
+// otherwise), a line on standard error says how far it is, if that is a terminal.
 class ProgressLine {
  public:
   explicit ProgressLine(const Recording& recording);
+  // For so many items of parallel_for().
+  explicit ProgressLine(uint64_t items);
+  // For work of unknown length: the line says what is done.
+  explicit ProgressLine(std::string_view work);
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
   ~ProgressLine();

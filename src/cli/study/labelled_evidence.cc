@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/options/progress_line.h"
 #include "cli/study/program_sites.h"
 #include "cli/study/stored_evidence.h"
 #include "import/call_evidence.h"
@@ -59,6 +60,7 @@ Result<void> add_path_files(const IsolationSources& sources, size_t workers,
     numbers.push_back(i);
   }
   const std::vector<std::string> programs = programs_of_cores(sources.programs, sources.limits);
+  const ProgressLine progress(recordings.size());
   Result<RecordingEvidence> read = read_path_evidence(
       recordings,
       [&](const RunRecording& run) {
@@ -84,6 +86,7 @@ Result<void> use_recordings(const IsolationSources& sources, size_t workers, boo
     options.programs = sources.programs;
     return open_recording(options);
   };
+  const ProgressLine progress(has_paths ? recordings.size() : 0);
   Result<RecordingEvidence> read = has_paths ? read_path_evidence(recordings, open, workers)
                                              : read_call_evidence(recordings, open, workers);
   if (!read) return std::unexpected(read.error());

@@ -16,6 +16,8 @@
 #include "cli/options/message.h"
 #include "cli/options/missing_programs.h"
 #include "cli/options/output_option.h"
+#include "cli/options/progress_line.h"
+#include "cli/options/progress_line.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
@@ -93,9 +95,11 @@ int answer(const Recording& recording, const CallFilter& filter, const PathsOpti
   const StackPaths& stacks = *recording.paths_in_frames();
   ProblemLog problems;
   problems.merge(recording.problems());
-  Result<std::vector<ThreadPaths>> threads = options.slice
-                                                 ? stacks.thread_paths_and_slice(filter, problems)
-                                                 : stacks.thread_paths_and_blocks(problems);
+  Result<std::vector<ThreadPaths>> threads = [&] {
+    if (!options.slice) return stacks.thread_paths_and_blocks(problems);
+    const ProgressLine progress("searching what made the program stop");
+    return stacks.thread_paths_and_slice(filter, problems);
+  }();
   if (!threads) return report_error(threads.error());
   const bool has_threads = !threads->empty();
   const bool have_paths = std::ranges::any_of(*threads, has_paths);
