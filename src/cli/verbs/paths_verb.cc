@@ -17,7 +17,6 @@
 #include "cli/options/missing_programs.h"
 #include "cli/options/output_option.h"
 #include "cli/options/progress_line.h"
-#include "cli/options/progress_line.h"
 #include "cli/options/reading_options.h"
 #include "cli/verbs/verbs.h"
 #include "import/format_descriptor.h"
