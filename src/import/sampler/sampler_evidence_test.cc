@@ -133,10 +133,11 @@ TEST(SamplerEvidence, PredicatesOfEachScheme) {
 
 // Ranks of comparisons: with a constant, of two variables for equality, and for order.
 TEST(SamplerEvidence, AnOrderOfTwoVariablesTellsLeast) {
-  const Study study("<sites unit=\"" + std::string(kUnit) +
-                    "\" scheme=\"scalar-pairs\">\n"
-                    "a.c\t4\tf\t4\tp\tlocal\tdirect\tq\tlocal-init\n"
-                    "a.c\t4\tf\t4\tp\tlocal\tdirect\t0\tconst\n</sites>\n");
+  const std::string sites = "<sites unit=\"" + std::string(kUnit) +
+                            "\" scheme=\"scalar-pairs\">\n"
+                            "a.c\t4\tf\t4\tp\tlocal\tdirect\tq\tlocal-init\n"
+                            "a.c\t4\tf\t4\tp\tlocal\tdirect\t0\tconst\n</sites>\n";
+  const Study study(sites);
   std::map<std::string, unsigned> ranks;
   for (uint32_t i = 0; i < study.predicates().table().predicate_count(); ++i)
     ranks[study.predicates().describe(i).text] = study.predicates().rank(i);
