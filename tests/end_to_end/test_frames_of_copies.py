@@ -44,9 +44,11 @@ class FramesOfCopies(SamplerCase):
         return [frame for frame in frames if frame["module"] == str(program) and frame["function"] != "_start"]
 
     def check(self, schema, levels):
-        for release, level, words in itertools.product(RELEASES, levels, SAMPLED):
+        for number, (level, words) in enumerate(itertools.product(levels, SAMPLED)):
+            # Each release builds half of them; SAMPLED has an odd number of builds.
+            release = RELEASES[number % len(RELEASES)]
             program = build(self.path("program"), release, f"--trace={schema}", "-silent", level, *words, SOURCE, cxx=True)
-            for sparsity in SPARSITIES:
+            for sparsity in SPARSITIES if "-fno-sample" not in words else SPARSITIES[:1]:
                 with self.subTest(release=release, level=level, words=words, sparsity=sparsity):
                     core = self.crash(program, sparsity)
                     thread = self.thread(core, program, "--slice")
