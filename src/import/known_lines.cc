@@ -1,6 +1,7 @@
 #include "import/known_lines.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace telltale {
@@ -12,7 +13,7 @@ KnownLines::OfRun KnownLines::add(std::span<const LinesOfFunction> run_says) {
   const std::scoped_lock lock(mutex_);
   OfRun run;
   for (const auto& [function, lines] : run_says) {
-    FlatMap<SourceLine, uint32_t>& numbers = numbers_[function];
+    std::map<SourceLine, uint32_t>& numbers = numbers_[function];
     // Both are in order, and have mostly the same lines.
     auto at = numbers.begin();
     for (const auto& [line, said] : lines) {

@@ -246,7 +246,6 @@ Result<SeparateFacts> read_separate_facts(const StackPaths& stacks, ProblemLog& 
     const bool called = was_called(function, lines);
     LinesOfFunction& all = separate.lines.emplace_back();
     all.function = {function.function, function.file};
-    all.lines.reserve(lines.size());
     for (const auto& [line, ran] : lines) {
       const bool not_yet = crashed && ran == Ran::no && (!called || ahead.has(function, line));
       all.lines.try_emplace(line, not_yet ? Said::not_yet : said(ran));

@@ -14,7 +14,6 @@
 #include "analysis/paths/covered_lines.h"
 #include "analysis/paths/path_history.h"
 #include "base/error.h"
-#include "base/flat_map.h"
 #include "base/problem.h"
 #include "import/stack_paths.h"
 
@@ -69,7 +68,7 @@ struct PathFacts {
 // What a run says of the lines of a function (PathFacts::Kind::ran_in_process).
 struct LinesOfFunction {
   PathFacts::Function function;
-  FlatMap<SourceLine, PathFacts::Said> lines;
+  std::map<SourceLine, PathFacts::Said> lines;
 };
 
 // The facts of a run; what they say of lines, of which a run has tens of thousands, is separate.

@@ -13,7 +13,6 @@
 #include "analysis/paths/function_coverage.h"
 #include "analysis/paths/path_history.h"
 #include "base/error.h"
-#include "base/flat_map.h"
 #include "base/problem.h"
 #include "import/program_slice.h"
 #include "model/call_filter.h"
@@ -80,7 +79,7 @@ struct FramePaths {
     Ran ran = Ran::no;
     bool is_own = false;  // of the function itself, not only of one that was inlined
   };
-  FlatMap<SourceLine, LostLine> lost_lines;
+  std::map<SourceLine, LostLine> lost_lines;
 };
 
 struct ThreadPaths {

@@ -3,18 +3,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <unordered_set>
 #include <utility>
 
 #include "analysis/paths/coverage.h"
-#include "base/flat_map.h"
 #include "base/interned_text.h"
 
 namespace telltale {
 
 using SourceLine = std::pair<InternedText, uint32_t>;  // file and number
-using CoveredLines = FlatMap<SourceLine, Ran>;
+using CoveredLines = std::map<SourceLine, Ran>;
 
 struct HashSourceLine {
   size_t operator()(const SourceLine& line) const {

@@ -42,7 +42,8 @@ struct Stops {
 // instruction, not in a call.
 bool is_interrupted(const std::vector<FramePaths>& frames, size_t index);
 
-// Adds to `stops` where the frame with this index stopped. `told`: the evidence about the frame.
+// Adds the blocks and lines in which frame number `index` stopped to `stops`. `told` is the
+// evidence about that frame.
 void add_stopped_frame(const std::vector<FramePaths>& frames, size_t index,
                        const ProgramEvidence::Frame& told, Stops& stops);
 

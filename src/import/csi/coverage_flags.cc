@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <map>
 
 namespace telltale {
 namespace {
@@ -40,7 +41,6 @@ FlagAnswers told_of_blocks(const CoverageRecord& record, const LinesOfRecord& li
   std::vector<std::optional<Ran>> lines_ran(lines.lines.size());
   for (const auto& [block, line] : lines.places)
     lines_ran[line] = lines_ran[line] ? any_of(*lines_ran[line], ran[block]) : ran[block];
-  told.lines.reserve(lines.lines.size());
   for (size_t i = 0; i < lines_ran.size(); ++i)
     told.lines.try_emplace(lines.lines[i], lines_ran[i].value_or(Ran::maybe));
   for (const CoverageRecord::Call& call : record.calls) {
@@ -59,7 +59,7 @@ FlagAnswers told_of_blocks(const CoverageRecord& record, const LinesOfRecord& li
 
 LinesOfRecord::LinesOfRecord(const CoverageRecord& record) {
   if (record.mechanism == "FC") return;
-  FlatMap<uint32_t, InternedText> files;  // by scope
+  std::map<uint32_t, InternedText> files;  // by scope
   for (const csi::PathScope& scope : record.scopes)
     files.try_emplace(scope.number, scope.file.str());
   const auto for_each = [&](const auto& visit) {

@@ -156,8 +156,9 @@ void FlowFunctions::add_owners(FlowFunction& function) {
     const bool is_inlined = !is_own(scope, function, record);
     const std::string& symbol = is_inlined ? scope.function.str() : function.source;
     const uint32_t source = add_source(function.module, symbol, scope.file);
-    function.owners.try_emplace(scope.number,
-                                {.source = source, .is_inlined = is_inlined, .line = scope.line});
+    function.owners.try_emplace(
+        scope.number,
+        FlowFunction::Owner{.source = source, .is_inlined = is_inlined, .line = scope.line});
   }
 }
 

@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "analysis/paths/program_flow.h"
-#include "base/flat_map.h"
 #include "formats/csi/path_records.h"
 #include "import/csi/block_lines.h"
 
@@ -46,7 +45,7 @@ struct FlowFunction {
     bool is_inlined = false;
     uint32_t line = 0;  // of the declaration; 0: unknown
   };
-  FlatMap<uint32_t, Owner> owners = {};
+  std::map<uint32_t, Owner> owners = {};
   // Of the first of them: its lines in their order, and lines_of() it with indices of these.
   std::vector<SourceLine> all_lines = {};
   std::vector<std::vector<LineHere>> lines = {};

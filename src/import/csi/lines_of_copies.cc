@@ -1,9 +1,8 @@
 #include "import/csi/lines_of_copies.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
-
-#include "base/flat_map.h"
 
 namespace telltale {
 namespace {
@@ -16,7 +15,7 @@ void make_unique(std::vector<uint32_t>& numbers) {
 }
 
 // How many of the copies that may have run have each line; 0: only others.
-using Counts = FlatMap<uint32_t, uint64_t>;
+using Counts = std::map<uint32_t, uint64_t>;
 
 void count(const std::vector<uint32_t>& lines, bool may_have_run, Counts& counts) {
   for (const uint32_t line : lines) counts[line] += may_have_run ? 1 : 0;
@@ -32,7 +31,7 @@ uint32_t LinesOfCopies::number_of(const std::string& file, const std::string& sy
 }
 
 void LinesOfCopies::add(const csi::FlowRecord& record) {
-  FlatMap<uint32_t, Copy> copies;  // by scope
+  std::map<uint32_t, Copy> copies;  // by scope
   for (const auto& [block, scope, line, calls] : record.lines) {
     if (line == 0) continue;
     copies[scope].lines.push_back(line);

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -123,7 +124,7 @@ auto key_of(const FunctionCoverage& function) {
 // What copies of functions say of them; `ran` is of those that were inlined.
 struct SourceFunction {
   std::optional<Ran> ran;
-  FlatMap<uint32_t, Ran> lines;
+  std::map<uint32_t, Ran> lines;
   uint32_t line = 0;  // of its declaration; 0: unknown
 };
 
