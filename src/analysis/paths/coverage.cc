@@ -62,7 +62,9 @@ void mark_certain(const FlaggedGraph& graph, const BlockEdges& edges, std::vecto
 
 std::vector<Ran> blocks_that_ran(const FlaggedGraph& graph) {
   std::vector<Ran> ran(graph.blocks.size(), Ran::no);
-  const BlockEdges edges = possible_edges(graph);
+  // Most functions of a program did not begin: nothing but flags says that a block of them ran.
+  const bool has_begun = graph.flags_follow_calls || ran.empty() || !is_unset(graph, 0);
+  const BlockEdges edges = has_begun ? possible_edges(graph) : BlockEdges(ran.size());
   mark_possible(graph, edges, ran);
   mark_certain(graph, edges, ran);
   return ran;

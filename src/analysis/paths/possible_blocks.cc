@@ -20,25 +20,11 @@ std::vector<uint32_t> stops_of(const ProgramEvidence::Frame& frame, size_t block
 
 }  // namespace
 
-PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& evidence)
-    : flow_(flow), evidence_(evidence), copies_(flow), only_(flow.functions.size()) {
-  callers_.resize(flow.functions.size());
-  for (uint32_t f = 0; f < flow.functions.size(); ++f) {
-    BlockEdges& edges = edges_.emplace_back();
-    uint64_t& size = sizes_.emplace_back(1);
-    for (const ProgramFlow::Block& block : flow.functions[f].blocks) {
-      edges.push_back(block.successors);
-      size += 1 + block.successors.size() + block.calls.size();
-      for (const ProgramFlow::Call& call : block.calls) {
-        for (const uint32_t callee : call.callees) {
-          if (callers_[callee].empty() || callers_[callee].back() != f)
-            callers_[callee].push_back(f);
-        }
-      }
-    }
-  }
+PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const FlowStructure& structure,
+                               const ProgramEvidence& evidence)
+    : flow_(flow), structure_(structure), evidence_(evidence), only_(flow.functions.size()) {
   find_stops();
-  if (evidence.calls_return && !can_resume()) {
+  if (evidence.calls_return && !structure.may_resume) {
     calls_return_ = true;
     solve_all();
     return;
@@ -49,13 +35,6 @@ PossibleBlocks::PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& e
   calls_return_ = true;
   only_.assign(only_.size(), std::nullopt);
   solve_all();
-}
-
-// Whether any call can go on elsewhere; none of a program in C does.
-bool PossibleBlocks::can_resume() const {
-  return std::ranges::any_of(flow_.functions, [](const ProgramFlow::Function& function) {
-    return std::ranges::any_of(function.blocks, &ProgramFlow::Block::may_resume);
-  });
 }
 
 bool PossibleBlocks::may_have_resumed() const {
@@ -103,13 +82,15 @@ void PossibleBlocks::find_stops() {
 
 void PossibleBlocks::solve() {
   const size_t count = flow_.functions.size();
-  reached_.clear();
-  returned_.clear();
-  for (const ProgramFlow::Function& function : flow_.functions) {
-    reached_.emplace_back(function.blocks.size(), false);
-    returned_.emplace_back(function.blocks.size(), 0);
+  reached_.resize(count);
+  passed_.resize(count);
+  returned_.resize(count);
+  for (size_t f = 0; f < count; ++f) {
+    const size_t blocks = flow_.functions[f].blocks.size();
+    reached_[f].assign(blocks, false);
+    passed_[f].assign(blocks, false);
+    returned_[f].assign(blocks, 0);
   }
-  passed_ = reached_;
   entered_.assign(count, false);
   returns_.assign(count, false);
   is_pending_.assign(count, false);
@@ -134,7 +115,7 @@ void PossibleBlocks::solve() {
 }
 
 bool PossibleBlocks::may_look_at(uint32_t function) const {
-  const uint64_t steps = std::min(sizes_[function], steps_left_);
+  const uint64_t steps = std::min(structure_.sizes[function], steps_left_);
   steps_left_ -= steps;
   return steps_left_ != 0;
 }
@@ -169,7 +150,7 @@ void PossibleBlocks::visit(uint32_t function) {
   }
   if (!returns || returns_[function]) return;
   returns_[function] = true;
-  for (const uint32_t caller : callers_[function]) {
+  for (const uint32_t caller : structure_.callers[function]) {
     if (!entered_[caller] || is_pending_[caller]) continue;
     is_pending_[caller] = true;
     pending_.push_back(caller);
@@ -216,7 +197,7 @@ bool PossibleBlocks::is_ruled_out(uint32_t function, uint32_t block) const {
 }
 
 std::vector<Ran> PossibleBlocks::of_frame(const ProgramEvidence::Frame& frame) const {
-  const BlockEdges& edges = edges_[frame.function];
+  const BlockEdges& edges = structure_.edges[frame.function];
   if (!may_look_at(frame.function)) return std::vector<Ran>(edges.size(), Ran::maybe);
   const std::vector<uint32_t> stops = stops_of(frame, edges.size());
   std::vector<bool> possible = reached_[frame.function];
@@ -251,8 +232,8 @@ std::vector<Ran> PossibleBlocks::of_frame(const ProgramEvidence::Frame& frame) c
 bool PossibleBlocks::calls_once(const ProgramEvidence::Frame& caller, uint32_t callee) const {
   size_t calls = 0;
   uint32_t place = 0;
-  for (const uint32_t copy : copies_.of(callee)) {
-    for (const uint32_t f : callers_[copy]) {
+  for (const uint32_t copy : structure_.copies.of(callee)) {
+    for (const uint32_t f : structure_.callers[copy]) {
       if (!may_look_at(f)) return false;
       const auto& blocks = flow_.functions[f].blocks;
       for (uint32_t block = 0; block < blocks.size(); ++block) {
@@ -263,7 +244,7 @@ bool PossibleBlocks::calls_once(const ProgramEvidence::Frame& caller, uint32_t c
               std::ranges::find(call.callees, copy) == call.callees.end())
             continue;
           // Other activations of the caller may have passed what they pass to choose a copy.
-          if (f != caller.function || copies_.with_choice(f)[block]) return false;
+          if (f != caller.function || structure_.copies.with_choice(f)[block]) return false;
           ++calls;
           place = block;
         }
@@ -276,20 +257,20 @@ bool PossibleBlocks::calls_once(const ProgramEvidence::Frame& caller, uint32_t c
 bool PossibleBlocks::passed_once(const ProgramEvidence::Frame& frame, uint32_t block) const {
   if (flow_.functions[frame.function].calls_setjmp) return false;
   if (!frame.times.empty()) return frame.times[block] == 1;
-  const BlockEdges& edges = edges_[frame.function];
+  const BlockEdges& edges = structure_.edges[frame.function];
   return !reach_blocks(edges, reached_[frame.function], edges[block])[block];
 }
 
 // An activation that passed a block passed only what leads to it or follows it.
 void PossibleBlocks::exclude_other_ways(uint32_t function, std::vector<bool>& possible) const {
   const auto& flags = evidence_.flags[function];
-  const BlockEdges& edges = edges_[function];
+  const BlockEdges& edges = structure_.edges[function];
   if (flow_.functions[function].calls_setjmp) return;
   const BlockEdges back = reversed(edges);
   for (uint32_t block = 0; block < flags.size(); ++block) {
     const auto& returned = flags[block].returned;
     // Activations that only let another copy run set flags, too.
-    if (!possible[block] || copies_.with_choice(function)[block] ||
+    if (!possible[block] || structure_.copies.with_choice(function)[block] ||
         (flags[block].entered != true &&
          std::ranges::find(returned, std::optional<bool>(true)) == returned.end()))
       continue;
@@ -312,9 +293,9 @@ std::vector<bool> PossibleBlocks::way_to(const ProgramEvidence::Frame& frame) co
 
 void PossibleBlocks::set_only_activation(const ProgramEvidence::Frame& frame) {
   std::vector<bool> possible = way_to(frame);
-  for (const uint32_t copy : copies_.of(frame.function)) {
+  for (const uint32_t copy : structure_.copies.of(frame.function)) {
     Only& only = only_[copy].emplace();
-    only.possible = copies_.with_choice(copy);
+    only.possible = structure_.copies.with_choice(copy);
     if (copy != frame.function) continue;
     for (size_t block = 0; block < possible.size(); ++block)
       only.possible[block] = only.possible[block] || possible[block];
@@ -323,15 +304,15 @@ void PossibleBlocks::set_only_activation(const ProgramEvidence::Frame& frame) {
 
 // Whether what is known of calls of the function, and of its copies, tells how often it was called.
 bool PossibleBlocks::may_be_single(uint32_t function) const {
-  const std::vector<uint32_t>& copies = copies_.of(function);
-  return copies_.are_chains(function) && std::ranges::none_of(copies, [&](uint32_t copy) {
+  const std::vector<uint32_t>& copies = structure_.copies.of(function);
+  return structure_.copies.are_chains(function) && std::ranges::none_of(copies, [&](uint32_t copy) {
            return only_[copy] || flow_.functions[copy].is_open || flow_.functions[copy].is_taken;
          });
 }
 
 // Whether the activation may have let another copy run.
 bool PossibleBlocks::is_after_choices(const ProgramEvidence::Frame& frame) const {
-  const std::vector<bool>& after = copies_.after_choice(frame.function);
+  const std::vector<bool>& after = structure_.copies.after_choice(frame.function);
   return std::ranges::any_of(stops_of(frame, after.size()),
                              [&](uint32_t block) { return after[block]; });
 }
@@ -340,9 +321,9 @@ bool PossibleBlocks::is_after_choices(const ProgramEvidence::Frame& frame) const
 void PossibleBlocks::find_returned_start() {
   for (uint32_t f = 0; f < flow_.functions.size(); ++f) {
     const ProgramFlow::Function& function = flow_.functions[f];
-    if (!function.is_start || !may_be_single(f) || !copies_.have_no_callers(f)) continue;
+    if (!function.is_start || !may_be_single(f) || !structure_.copies.have_no_callers(f)) continue;
     std::vector<ProgramEvidence::Frame> at_ends;
-    for (const uint32_t copy : copies_.of(f)) {
+    for (const uint32_t copy : structure_.copies.of(f)) {
       ProgramEvidence::Frame& at_end = at_ends.emplace_back();
       at_end.function = copy;
       const auto& blocks = flow_.functions[copy].blocks;
@@ -362,7 +343,7 @@ void PossibleBlocks::set_returned(const std::vector<ProgramEvidence::Frame>& end
   for (const ProgramEvidence::Frame& end : ends) {
     if (end.stopped_in.empty()) continue;
     std::vector<bool> possible = way_to(end);
-    const std::vector<bool>& with_choice = copies_.with_choice(end.function);
+    const std::vector<bool>& with_choice = structure_.copies.with_choice(end.function);
     for (size_t block = 0; block < possible.size(); ++block)
       possible[block] = possible[block] || with_choice[block];
     only_[end.function] = Only{.possible = std::move(possible), .stop = {}};
@@ -374,7 +355,7 @@ bool PossibleBlocks::has_own_flag(uint32_t function) const {
   const auto& flags = evidence_.flags[function];
   for (size_t block = 0; block < flags.size(); ++block) {
     const auto& returned = flags[block].returned;
-    if (!copies_.with_choice(function)[block] &&
+    if (!structure_.copies.with_choice(function)[block] &&
         (flags[block].entered == true ||
          std::ranges::find(returned, std::optional<bool>(true)) != returned.end()))
       return true;
@@ -387,9 +368,9 @@ bool PossibleBlocks::find_only_activation(const ProgramEvidence::Stack& stack, s
   const uint32_t f = frame.function;
   // It is the last activation of a chain if it has let no other copy run.
   if (!may_be_single(f) || is_after_choices(frame)) return false;
-  const std::vector<uint32_t>& copies = copies_.of(f);
+  const std::vector<uint32_t>& copies = structure_.copies.of(f);
   if (std::ranges::any_of(copies, [&](uint32_t copy) { return flow_.functions[copy].is_start; })) {
-    if (!copies_.have_no_callers(f)) return false;
+    if (!structure_.copies.have_no_callers(f)) return false;
   } else {
     // Activations that let another copy run may be on the stack, too.
     size_t above = at + 1;
@@ -400,7 +381,7 @@ bool PossibleBlocks::find_only_activation(const ProgramEvidence::Stack& stack, s
   }
   set_only_activation(frame);
   if (frame.call && frame.stopped_in.size() == 1 && passed_once(frame, frame.stopped_in[0]) &&
-      !copies_.with_choice(f)[frame.stopped_in[0]])
+      !structure_.copies.with_choice(f)[frame.stopped_in[0]])
     only_[f]->stop = {frame.stopped_in[0], *frame.call};
   return true;
 }
@@ -410,7 +391,8 @@ bool PossibleBlocks::is_choosing(const ProgramEvidence::Frame& frame, uint32_t f
   if (frame.stopped_in.size() != 1) return false;
   const auto& calls = flow_.functions[frame.function].blocks[frame.stopped_in[0]].calls;
   return !calls.empty() && calls.back().runs_other_copy &&
-         std::ranges::find(copies_.of(function), frame.function) != copies_.of(function).end();
+         std::ranges::find(structure_.copies.of(function), frame.function) !=
+             structure_.copies.of(function).end();
 }
 
 }  // namespace telltale

@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/paths/cut_blocks.h"
-#include "analysis/paths/function_copies.h"
+#include "analysis/paths/flow_structure.h"
 #include "analysis/paths/program_flow.h"
 
 namespace telltale {
@@ -15,7 +14,9 @@ namespace telltale {
 // What of a program may have run, by the ways that flags and stacks leave open.
 class PossibleBlocks {
  public:
-  PossibleBlocks(const ProgramFlow& flow, const ProgramEvidence& evidence);
+  // All must outlive it. `structure` is of `flow`.
+  PossibleBlocks(const ProgramFlow& flow, const FlowStructure& structure,
+                 const ProgramEvidence& evidence);
 
   [[nodiscard]] const std::vector<bool>& of(uint32_t function) const { return reached_[function]; }
   // By block: how many of its calls, from the first on, may have returned in one of its passes.
@@ -26,7 +27,9 @@ class PossibleBlocks {
   [[nodiscard]] std::vector<Ran> of_frame(const ProgramEvidence::Frame& frame) const;
   // Whether the frame's activation entered a block, in which it may be, once and no more.
   [[nodiscard]] bool passed_once(const ProgramEvidence::Frame& frame, uint32_t block) const;
-  [[nodiscard]] const BlockEdges& edges(uint32_t function) const { return edges_[function]; }
+  [[nodiscard]] const BlockEdges& edges(uint32_t function) const {
+    return structure_.edges[function];
+  }
   // Whether a frame may be in the block.
   [[nodiscard]] bool has_frame_in(uint32_t function, uint32_t block) const {
     return stopped_[function][block];
@@ -38,18 +41,17 @@ class PossibleBlocks {
   [[nodiscard]] bool may_look_at(uint32_t function) const;
   // Whether no code of the program calls the function, its other copies apart.
   [[nodiscard]] bool has_no_callers(uint32_t function) const {
-    return copies_.have_no_callers(function);
+    return structure_.copies.have_no_callers(function);
   }
   // Functions that have calls of it.
   [[nodiscard]] const std::vector<uint32_t>& callers(uint32_t function) const {
-    return callers_[function];
+    return structure_.callers[function];
   }
 
  private:
   void find_stops();
   void solve_all();
   void solve();
-  [[nodiscard]] bool can_resume() const;
   [[nodiscard]] bool may_have_resumed() const;
   void enter(uint32_t function);
   void visit(uint32_t function);
@@ -70,12 +72,10 @@ class PossibleBlocks {
   [[nodiscard]] bool calls_once(const ProgramEvidence::Frame& caller, uint32_t callee) const;
 
   const ProgramFlow& flow_;
+  const FlowStructure& structure_;
   const ProgramEvidence& evidence_;
-  FunctionCopies copies_;
-  std::vector<BlockEdges> edges_;
-  std::vector<std::vector<bool>> stopped_;      // by function and block: a frame may be in it
-  std::vector<bool> has_frame_;                 // by function
-  std::vector<std::vector<uint32_t>> callers_;  // by function: those that may call it
+  std::vector<std::vector<bool>> stopped_;  // by function and block: a frame may be in it
+  std::vector<bool> has_frame_;             // by function
   // Of a function of which a frame is the only activation, those apart that only let another copy
   // run: the blocks that all of them may have run.
   struct Only {
@@ -84,7 +84,6 @@ class PossibleBlocks {
     std::optional<std::pair<uint32_t, size_t>> stop;
   };
   std::vector<std::optional<Only>> only_;  // by function
-  std::vector<uint64_t> sizes_;            // by function: blocks and edges
   mutable uint64_t steps_left_ = uint64_t{1} << 28;
   bool calls_return_ = false;
   // The solution.

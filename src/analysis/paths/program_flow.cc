@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "analysis/paths/flow_structure.h"
 #include "analysis/paths/possible_blocks.h"
 
 namespace telltale {
@@ -259,12 +260,14 @@ std::vector<std::vector<ProgramBlocks::Frame>> frames_of(const PossibleBlocks& p
 }  // namespace
 
 std::vector<std::vector<ProgramBlocks::Frame>> blocks_of_frames(const ProgramFlow& flow,
+                                                                const FlowStructure& structure,
                                                                 const ProgramEvidence& evidence) {
-  return frames_of(PossibleBlocks(flow, evidence), evidence);
+  return frames_of(PossibleBlocks(flow, structure, evidence), evidence);
 }
 
-ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& evidence) {
-  const PossibleBlocks possible(flow, evidence);
+ProgramBlocks blocks_of_program(const ProgramFlow& flow, const FlowStructure& structure,
+                                const ProgramEvidence& evidence) {
+  const PossibleBlocks possible(flow, structure, evidence);
   CertainBlocks certain(flow, evidence, possible);
   certain.find();
   ProgramBlocks result;

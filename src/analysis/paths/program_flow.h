@@ -44,6 +44,8 @@ struct ProgramFlow {
   std::vector<Function> functions;
 };
 
+struct FlowStructure;
+
 // What is known of a program that was stopped. All of it is true.
 struct ProgramEvidence {
   struct BlockFlags {
@@ -100,10 +102,13 @@ struct ProgramBlocks {
 
 // ProgramBlocks::frames alone.
 std::vector<std::vector<ProgramBlocks::Frame>> blocks_of_frames(const ProgramFlow& flow,
+                                                                const FlowStructure& structure,
                                                                 const ProgramEvidence& evidence);
 
 // What of the program certainly ran, certainly did not, or may have run
-// (docs/analysis/paths.md, "The whole program"). REQUIRES: `evidence` fits `flow`.
-ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& evidence);
+// (docs/analysis/paths.md, "The whole program"). REQUIRES: `structure` is of
+// `flow`, `evidence` fits it.
+ProgramBlocks blocks_of_program(const ProgramFlow& flow, const FlowStructure& structure,
+                                const ProgramEvidence& evidence);
 
 }  // namespace telltale

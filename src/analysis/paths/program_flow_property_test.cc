@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/paths/flow_structure.h"
 #include "analysis/paths/program_flow.h"
 
 namespace telltale {
@@ -299,7 +300,8 @@ TEST(ProgramFlowProperty, AnswersHoldForRandomPrograms) {
   for (unsigned seed = 0; seed < 10'000; ++seed) {
     Simulation simulation(seed);
     simulation.run();
-    const ProgramBlocks answers = blocks_of_program(simulation.flow(), simulation.evidence());
+    const ProgramBlocks answers = blocks_of_program(
+        simulation.flow(), FlowStructure(simulation.flow()), simulation.evidence());
     for (uint32_t f = 0; f < answers.functions.size(); ++f) {
       for (uint32_t block = 0; block < answers.functions[f].size(); ++block) {
         const ProgramBlocks::Progress& progress = answers.progress[f][block];

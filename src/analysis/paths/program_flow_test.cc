@@ -6,8 +6,14 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/paths/flow_structure.h"
+
 namespace telltale {
 namespace {
+
+ProgramBlocks blocks_of_program(const ProgramFlow& flow, const ProgramEvidence& evidence) {
+  return telltale::blocks_of_program(flow, FlowStructure(flow), evidence);
+}
 
 using Answers = std::vector<Ran>;
 constexpr Ran kYes = Ran::yes;
@@ -156,7 +162,8 @@ TEST(ProgramFlow, AFlagThatIsNotSetRulesOutTheCallItself) {
 TEST(ProgramFlow, FramesAreAnsweredAlone) {
   const ProgramFlow flow = two_branches();
   const ProgramEvidence evidence = evidence_of(flow, {frame_in(3, 0, {}), frame_in(0, 3, 0)});
-  EXPECT_EQ(blocks_of_frames(flow, evidence), blocks_of_program(flow, evidence).frames);
+  EXPECT_EQ(blocks_of_frames(flow, FlowStructure(flow), evidence),
+            blocks_of_program(flow, evidence).frames);
 }
 
 TEST(ProgramFlow, AnActivationThatPassedOneBranchDidNotPassTheOther) {

@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "analysis/paths/frame_coverage.h"
-#include "analysis/paths/function_copies.h"
 #include "formats/csi/wire.h"
 #include "import/csi/block_lines.h"
 
@@ -89,25 +88,9 @@ void forget_unset(std::vector<ProgramEvidence::BlockFlags>& blocks) {
 
 }  // namespace
 
-FlowEvidence::FlowEvidence(const FlowFunctions& functions,
-                           const std::map<std::string, ModulePaths>& modules)
-    : functions_(functions) {
-  evidence_.flags.resize(functions.functions().size());
-  for (uint32_t f = 0; f < functions.functions().size(); ++f) {
-    const FlowFunction& function = functions.functions()[f];
-    const auto module = modules.find(function.module);
-    if (module == modules.end()) continue;
-    for (const FlowRecord* const record : function.copies) {
-      by_key_[record->key].push_back(f);
-      const auto graph = module->second.graphs.find(record->paths_key);
-      if (record->paths_key == 0 || graph == module->second.graphs.end()) continue;
-      Traced traced{.function = f, .blocks = {}};
-      for (uint32_t block = 0; block < record->blocks.size(); ++block)
-        for (const uint64_t id : record->blocks[block].nodes) traced.blocks.emplace(id, block);
-      const auto [known, is_new] = traced_.try_emplace(graph->second.get(), std::move(traced));
-      if (!is_new && (!known->second || known->second->function != f)) known->second.reset();
-    }
-  }
+FlowEvidence::FlowEvidence(const ProgramMetadata& metadata)
+    : metadata_(metadata), functions_(metadata.functions) {
+  evidence_.flags.resize(functions_.functions().size());
 }
 
 void FlowEvidence::add_flags(const std::vector<FlaggedRecord>& records) {
@@ -149,9 +132,8 @@ std::vector<uint32_t> FlowEvidence::functions_named(const FramePaths& frame) con
 
 // The function of the position at the frame's place.
 std::optional<uint32_t> FlowEvidence::function_at(const FramePaths& frame) const {
-  const auto found = frame.place ? by_key_.find(frame.place->flow_key) : by_key_.end();
-  if (found == by_key_.end()) return std::nullopt;
-  for (const uint32_t f : found->second) {
+  if (!frame.place) return std::nullopt;
+  for (const uint32_t f : metadata_.functions_of_records.with_key(frame.place->flow_key)) {
     const auto blocks = functions_.flow().functions[f].blocks.size();
     if (functions_.functions()[f].module == frame.module && frame.place->block < blocks) return f;
   }
@@ -168,8 +150,9 @@ std::optional<uint32_t> FlowEvidence::function_of(const FramePaths& frame) const
 std::optional<uint32_t> FlowEvidence::function_by_records(const FramePaths& frame) const {
   if (const std::optional<uint32_t> at = function_at(frame)) return at;
   if (frame.decoded.size() == 1) {
-    const auto traced = traced_.find(frame.decoded.front().graph.get());
-    if (traced != traced_.end() && traced->second) return traced->second->function;
+    const auto* const traced =
+        metadata_.functions_of_records.traced_by(*frame.decoded.front().graph);
+    if (traced != nullptr) return traced->function;
   }
   std::vector<uint32_t> named = functions_named(frame);
   if (named.size() > 1 && !frame.file.empty()) {
@@ -181,11 +164,10 @@ std::optional<uint32_t> FlowEvidence::function_by_records(const FramePaths& fram
 
 std::optional<uint32_t> FlowEvidence::block_of(const PathGraph& graph, uint32_t function,
                                                uint32_t node) const {
-  const auto traced = traced_.find(&graph);
-  if (traced == traced_.end() || !traced->second || traced->second->function != function)
-    return std::nullopt;
-  const auto block = traced->second->blocks.find(graph.blocks[node].id);
-  return block == traced->second->blocks.end() ? std::nullopt : std::optional(block->second);
+  const auto* const traced = metadata_.functions_of_records.traced_by(graph);
+  if (traced == nullptr || traced->function != function) return std::nullopt;
+  const auto block = traced->blocks.find(graph.blocks[node].id);
+  return block == traced->blocks.end() ? std::nullopt : std::optional(block->second);
 }
 
 void FlowEvidence::add_paths(const FramePaths& frame, ProgramEvidence::Frame& at) const {
@@ -458,11 +440,10 @@ ProgramEvidence FlowEvidence::take(bool has_all_stacks) {
            !block.calls.back().runs_other_copy;
   };
   const std::vector<ProgramFlow::Function>& functions = functions_.flow().functions;
-  const FunctionCopies copies(functions_.flow());
   evidence_.start_returned = is_after_main_ && evidence_.calls_return;
   for (uint32_t f = 0; f < functions.size(); ++f) {
     if (!functions[f].is_start) continue;
-    for (const uint32_t copy : copies.of(f))
+    for (const uint32_t copy : metadata_.structure.copies.of(f))
       if (std::ranges::any_of(functions[copy].blocks, may_jump)) evidence_.start_returned = false;
   }
   return std::move(evidence_);

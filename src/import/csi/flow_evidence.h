@@ -1,16 +1,14 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <optional>
-#include <string>
-#include <unordered_map>
+#include <string_view>
 #include <vector>
 
 #include "analysis/paths/program_flow.h"
 #include "formats/csi/path_records.h"
 #include "import/csi/flow_functions.h"
-#include "import/csi/frame_decoder.h"
+#include "import/csi/program_metadata.h"
 #include "import/stack_paths.h"
 
 namespace telltale {
@@ -25,7 +23,7 @@ struct FlaggedRecord {
 // Joins flags and stacks with the functions of a program.
 class FlowEvidence {
  public:
-  FlowEvidence(const FlowFunctions& functions, const std::map<std::string, ModulePaths>& modules);
+  explicit FlowEvidence(const ProgramMetadata& metadata);  // which must outlive it
 
   void add_flags(const std::vector<FlaggedRecord>& records);
   void add_stacks(const std::vector<ThreadPaths>& threads);
@@ -65,15 +63,8 @@ class FlowEvidence {
   [[nodiscard]] std::optional<uint32_t> block_of(const PathGraph& graph, uint32_t function,
                                                  uint32_t node) const;
 
+  const ProgramMetadata& metadata_;
   const FlowFunctions& functions_;
-  // Of functions with path tracing: the block of each id in .debug_PT.
-  using BlockById = std::unordered_map<uint64_t, uint32_t>;
-  struct Traced {
-    uint32_t function = 0;
-    BlockById blocks;
-  };
-  std::unordered_map<const PathGraph*, std::optional<Traced>> traced_;  // empty: several fit
-  std::unordered_map<uint64_t, std::vector<uint32_t>> by_key_;  // of flow records: functions
   ProgramEvidence evidence_;
   std::vector<std::vector<size_t>> frame_indices_;
   bool is_cut_ = false;

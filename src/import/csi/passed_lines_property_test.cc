@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/paths/flow_structure.h"
 #include "import/csi/passed_lines.h"
 
 namespace telltale {
@@ -166,7 +167,9 @@ void for_each_run(unsigned count, const Check& check) {
   for (unsigned seed = 0; seed < count && !::testing::Test::HasFatalFailure(); ++seed) {
     SampledProgram program(seed);
     program.run();
-    check(seed, program, blocks_of_program(program.functions().flow(), program.evidence()));
+    check(seed, program,
+          blocks_of_program(program.functions().flow(), FlowStructure(program.functions().flow()),
+                            program.evidence()));
   }
 }
 

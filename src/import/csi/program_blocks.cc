@@ -289,7 +289,7 @@ std::optional<FoundEvidence> find_evidence(const CoreFile& core, const ProgramMe
                                            const std::vector<ThreadPaths>& threads,
                                            const std::vector<FlaggedRecord>& flags) {
   if (!has_flows(metadata.modules)) return std::nullopt;
-  FlowEvidence evidence(metadata.functions, metadata.modules);
+  FlowEvidence evidence(metadata);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);
   return FoundEvidence{
@@ -298,7 +298,8 @@ std::optional<FoundEvidence> find_evidence(const CoreFile& core, const ProgramMe
 }
 
 KnownBlocks blocks_of(const ProgramMetadata& metadata, FoundEvidence evidence) {
-  ProgramBlocks ran = blocks_of_program(metadata.functions.flow(), evidence.known);
+  ProgramBlocks ran =
+      blocks_of_program(metadata.functions.flow(), metadata.structure, evidence.known);
   return {std::move(evidence), std::move(ran)};
 }
 
@@ -335,7 +336,8 @@ void add_frame_blocks(const CoreFile& core, const ProgramMetadata& metadata,
   const auto evidence = find_evidence(core, metadata, threads, flags);
   if (!evidence) return;
   add_frame_blocks(metadata, *evidence,
-                   blocks_of_frames(metadata.functions.flow(), evidence->known), threads);
+                   blocks_of_frames(metadata.functions.flow(), metadata.structure, evidence->known),
+                   threads);
 }
 
 SourceLineSet add_program_blocks(const ProgramMetadata& metadata, const KnownBlocks& known_blocks,

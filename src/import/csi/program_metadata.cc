@@ -135,6 +135,8 @@ void add_functions(const CoreFile& core, const CoreStacks& stacks, ProgramMetada
     metadata.functions.add_module(module, paths.flows, paths.units,
                                   known == symbols.end() ? ModuleSymbols() : known->second);
   }
+  metadata.structure = FlowStructure(metadata.functions.flow());
+  metadata.functions_of_records = FunctionsOfRecords(metadata.functions, metadata.modules);
   for (ProgramMetadata::Coverage& coverage : metadata.coverage) {
     for (ProgramMetadata::Coverage::Function& function : coverage.functions)
       function.flow = metadata.functions.flagged_by(coverage.module, function.record);

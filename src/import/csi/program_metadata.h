@@ -8,12 +8,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/paths/flow_structure.h"
 #include "base/problem.h"
 #include "bytes/input_file.h"
 #include "formats/csi/path_records.h"
 #include "import/csi/coverage_flags.h"
 #include "import/csi/flow_functions.h"
 #include "import/csi/frame_decoder.h"
+#include "import/csi/functions_of_records.h"
 #include "import/csi/lines_of_copies.h"
 #include "import/csi/path_graphs.h"
 #include "program/core_file.h"
@@ -39,6 +41,8 @@ struct ProgramMetadata {
   PathGraphs graphs;
   std::map<std::string, ModulePaths> modules;  // by path
   FlowFunctions functions;                     // refers to `modules`
+  FlowStructure structure{ProgramFlow()};      // of `functions`
+  FunctionsOfRecords functions_of_records;     // refers to `graphs`
   LinesOfCopies lines_of_copies;               // by the index of `functions`
   std::vector<Coverage> coverage;
   std::unordered_map<std::string, std::string> names;  // demangled, of functions of the source

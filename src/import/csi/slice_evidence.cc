@@ -182,14 +182,15 @@ ProgramSlice slice_of_thread(const CoreFile& core, ProgramMetadata& metadata,
                              const std::vector<ThreadPaths>& threads, size_t thread) {
   ProgramSlice slice;
   const FlowFunctions& functions = metadata.functions;
-  FlowEvidence evidence(functions, metadata.modules);
+  FlowEvidence evidence(metadata);
   evidence.add_flags(flags);
   evidence.add_stacks(threads);
   const ProgramEvidence known =
       evidence.take(core.has_all_threads() && threads.size() == core.threads().size());
   const std::vector<const FunctionData*> data = data_of_functions(functions, metadata.modules);
-  SliceEvidence told = evidence_of(evidence, known, blocks_of_program(functions.flow(), known),
-                                   threads[thread], thread);
+  SliceEvidence told =
+      evidence_of(evidence, known, blocks_of_program(functions.flow(), metadata.structure, known),
+                  threads[thread], thread);
   if (std::ranges::all_of(data, [](const FunctionData* each) { return each == nullptr; })) {
     slice.missing =
         "the program does not say what its code reads and writes: it was built without "
