@@ -40,6 +40,15 @@ struct FramePaths {
   bool interrupted = false;      // stopped at pc itself, not in a call before it
   bool inlined = false;          // into the next frame that is not
   bool may_lack_caller = false;  // the frame of its caller may be missing (StackFrame)
+  // Other functions with equal code, which a linker put at the same address: it may be of any.
+  struct Function {
+    std::string name;  // demangled
+    std::string linkage_name;
+    std::string file;
+    uint32_t line = 0;  // of its declaration
+    bool operator==(const Function&) const = default;
+  };
+  std::vector<Function> same_address;
   // What it ran. More than one if several functions of this name fit; none: `untraced` says why.
   struct Decoded {
     // How the blocks were found that the function may have been stopped in.

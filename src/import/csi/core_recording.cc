@@ -14,6 +14,7 @@
 #include "formats/csi/path_metadata.h"
 #include "formats/csi/wire.h"
 #include "import/csi/core_coverage.h"
+#include "import/csi/folded_frames.h"
 #include "import/csi/frame_decoder.h"
 #include "import/csi/frames_of_copies.h"
 #include "import/csi/program_blocks.h"
@@ -184,6 +185,7 @@ std::vector<ThreadPaths> CoreRecording::decode(const CoreStacks& stacks,
                    .tid = stack.tid,
                    .frames = decode_stack(stack, metadata.graphs, modules, flags),
                    .cut = stack.cut});
+    add_folded_functions(metadata, all.back().frames);
   }
   return all;
 }

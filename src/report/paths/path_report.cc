@@ -78,6 +78,10 @@ class TextWriter {
             frame.line);
     }
     print("{}\n", frame.inlined ? " (inlined)" : "");
+    if (!frame.same_address.empty()) {
+      print("     or {}: the linker put functions with equal code at one address\n",
+            visible(others_at_address(frame, names_)));
+    }
     if (!frame.untraced.empty()) print("     no paths: {}\n", visible(frame.untraced));
     if (frame.may_lack_caller)
       print("     it has no unwind table: the frame of its caller may be missing\n");
@@ -362,6 +366,17 @@ void write_frame(ObjectWriter& row, const FramePaths& frame) {
   row.add("address", fmt::format("{:#x}", frame.pc));
   row.add("interrupted", frame.interrupted).add("inlined", frame.inlined);
   row.add("may_lack_caller", frame.may_lack_caller);
+  if (!frame.same_address.empty()) {
+    row.list("same_address", [&](ListWriter& others) {
+      for (const FramePaths::Function& function : frame.same_address) {
+        others.row([&](ObjectWriter& one) {
+          one.add("function", function.name).add("linkage_name", function.linkage_name);
+          one.text_or_null("file", function.file);
+          function.line == 0 ? one.add("line", nullptr) : one.add("line", function.line);
+        });
+      }
+    });
+  }
   row.text_or_null("untraced", frame.untraced);
   if (!frame.lines.empty()) write_lines(row, "lines_ran", frame.lines);
   if (frame.decoded.empty()) return write_no_history(row, frame);
@@ -384,7 +399,12 @@ std::vector<ThreadPaths> choose_paths(std::vector<ThreadPaths> threads, const Ca
       FunctionInfo function;
       function.name = frame.function;
       function.linkage_name = frame.linkage_name;
-      return !filter.matches(function);
+      if (filter.matches(function)) return false;
+      return std::ranges::none_of(frame.same_address, [&](const FramePaths::Function& other) {
+        function.name = other.name;
+        function.linkage_name = other.linkage_name;
+        return filter.matches(function);
+      });
     });
   }
   return threads;

@@ -71,7 +71,7 @@ class StepsWriter {
   void write_frame(const ThreadPaths& thread, const FramePaths& frame) {
     if (frame.decoded.empty()) {
       begin_frame(thread, frame);
-      json_.member("history", room_.text("no paths: " + frame.untraced));
+      json_.member("history", room_.text(others_of(frame) + "no paths: " + frame.untraced));
       json_.key("steps").begin_array().end_array();
       write_lines_ran(frame);
       end_frame();
@@ -94,6 +94,14 @@ class StepsWriter {
     json_.member("place", room_.text(place));
   }
   void end_frame() { json_.end_object(); }
+
+  // The page has no line of its own for it: it comes before what the frame ran.
+  std::string others_of(const FramePaths& frame) {
+    return frame.same_address.empty()
+               ? std::string()
+               : fmt::format("or {}: the linker put functions with equal code at one address; ",
+                             others_at_address(frame, names_));
+  }
 
   static std::string history_of(const Decoded& decoded, size_t completed, size_t number,
                                 size_t count) {
@@ -133,7 +141,7 @@ class StepsWriter {
     };
     for (size_t i = 0; i < completed; ++i) add(i, history.completed[i].blocks, false);
     if (reading != nullptr) add(completed, reading->partial, true);
-    std::string words = history_of(decoded, completed, number, count);
+    std::string words = others_of(frame) + history_of(decoded, completed, number, count);
     if (left_out_system_headers) words += "; lines of system headers are left out";
     json_.member("history", room_.text(words));
     json_.member("complete", history.complete);

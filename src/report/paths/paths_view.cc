@@ -32,6 +32,16 @@ const std::string& ViewedNames::of(const std::string& name, const std::string& l
   return known->second;
 }
 
+std::string others_at_address(const FramePaths& frame, ViewedNames& names) {
+  std::string all;
+  for (const FramePaths::Function& other : frame.same_address) {
+    if (!all.empty()) all += ", ";
+    all += names.of(other.name, other.linkage_name);
+    if (!other.file.empty()) all += " in " + std::filesystem::path(other.file).filename().string();
+  }
+  return all;
+}
+
 const std::string& ViewedNames::beside_line(const std::string& linkage_name) {
   const auto [known, is_new] = by_linkage_.try_emplace(linkage_name);
   if (is_new) {

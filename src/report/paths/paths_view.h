@@ -4,6 +4,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "import/stack_paths.h"
 #include "model/name_style.h"
 
 namespace telltale {
@@ -33,5 +34,8 @@ class ViewedNames {
   std::unordered_map<std::string, std::string> by_name_;
   std::unordered_map<std::string, std::string> by_linkage_;
 };
+
+// "second, local in file.c": the other functions that the frame may be of.
+std::string others_at_address(const FramePaths& frame, ViewedNames& names);
 
 }  // namespace telltale

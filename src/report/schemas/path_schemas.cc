@@ -72,6 +72,12 @@ constexpr Field kLines =
          "Lines of the function, and of functions inlined into it, by all that is known.");
 constexpr std::array kSameName = {kComplete, kFoundBy,       kUnreliable, kCompleted, kPartial,
                                   kOthers,   kContradiction, kRan,        kLines};
+constexpr std::array kOtherFields = {
+    text("function", "Name of the function."),
+    text("linkage_name", "The linker's name."),
+    text("file", "Source file.").or_null(),
+    number_id("line", "Line of the declaration.").or_null(),
+};
 constexpr std::array kFrameFields = {
     text("function", "Name of the function; its address if it has none."),
     text("linkage_name", "The linker's name.").or_null(),
@@ -85,6 +91,10 @@ constexpr std::array kFrameFields = {
     truth("inlined", "Whether it was inlined into the next frame."),
     truth("may_lack_caller",
           "Whether the frame of its caller may be missing: it has no unwind table."),
+    rows("same_address", kOtherFields,
+         "Other functions that the frame may be of: a linker put functions with equal code at one "
+         "address.")
+        .sometimes(),
     text("untraced", "Why there are no paths.").or_null(),
     rows("lines_ran", kLineRanFields, "What the flags of coverage in the frame say.").sometimes(),
     truth("complete_history",
