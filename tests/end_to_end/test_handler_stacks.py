@@ -1,9 +1,14 @@
 """Handlers of signals align their own stacks: qemu-user 7.2 calls them with one that is off by eight bytes."""
+import os
 import platform
 import shutil
 import signal
+import subprocess
 import unittest
 
+import own_recorder
+import recorder_programs
+import stacktrack_file
 from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, run
 from test_paths import paths, traced_frames
 
@@ -40,6 +45,41 @@ class HandlerStacks(SamplerCase):
                 self.assertIn("main-backtrace", expected[0])
                 self.assertNotEqual(expected[1], [])
                 self.assertEqual(self.crash(EMULATOR, program), expected)
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "the stack is that of x86-64")
+class RecorderHandlerStacks(unittest.TestCase):
+    SOURCE = recorder_programs.SOURCE / "tests/programs/recorders/cases/misaligned_handler.cc"
+
+    def build(self, compiler, *words):
+        program = recorder_programs.new_folder() / "program"
+        subprocess.run([compiler, "-std=c++17", "-O1", "-g", f"-I{recorder_programs.SOURCE}/include", self.SOURCE, *words, "-pthread", "-o", program],
+                       check=True, timeout=120)
+        return program
+
+    def run_program(self, program, number, status, *words, **environment):
+        done = subprocess.run([program, str(int(number)), *words], capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
+        self.assertEqual(done.returncode, status, done.stderr)
+
+    @unittest.skipUnless(recorder_programs.CLANG, "needs clang")
+    def test_the_xray_recorder_writes_a_snapshot(self):
+        program = self.build(recorder_programs.CLANG, "-DTELLTALE_STACKTRACK_DISABLED", "-fno-xray-link-deps", "-fxray-instrument",
+                             "-fxray-instruction-threshold=1")
+        for number, status in ((signal.SIGSEGV, -signal.SIGSEGV), (signal.SIGABRT, -signal.SIGABRT), (signal.SIGUSR2, 0)):
+            with self.subTest(number):
+                trace = program.with_name(f"{number}.xray")
+                self.run_program(program, number, status, **recorder_programs.settings("xray", trace, "mode=snapshot"))
+                snapshots = sorted(trace.parent.glob(f"{number}*.xray"))
+                self.assertEqual(len(snapshots), 1)
+                self.assertEqual(own_recorder.calls_by_name(str(snapshots[0]), str(program)).get("step"), 10)
+
+    def test_stacktrack_dumps_its_ring(self):
+        program = self.build("g++", recorder_programs.STACKTRACK)
+        for number in (signal.SIGSEGV, signal.SIGABRT):
+            with self.subTest(number):
+                ring = program.with_name(f"{number}.tlg")
+                self.run_program(program, number, -number, ring)
+                self.assertEqual([hit[2] for hit in stacktrack_file.File(ring).hits], ["write"] * 10)
 
 
 if __name__ == "__main__":
