@@ -1,4 +1,5 @@
 """`telltale paths --variables`: what a debugger printed, decoded."""
+import itertools
 import json
 import re
 import shutil
@@ -101,6 +102,23 @@ class DebuggerText(SamplerCase):
             if lldb is not None:
                 steps = [word for number in range(14) for word in ("-o", f"frame select {number}", "-o", "frame variable")]
                 self.check(run(lldb, "--no-lldbinit", "--batch", *steps, "-c", self.path("core"), program).stdout, program, expected)
+
+    def test_copies_of_the_sampler(self):
+        """Each call of the source has one frame, as from the core file; none is lost where a debugger cannot tell."""
+        source = PROGRAMS / "cases/copies_on_the_stack.cc"
+        for release, (level, is_exact) in itertools.product(RELEASES, (("-O0", True), ("-O1", False), ("-O2", False))):
+            with self.subTest(release=release, level=level):
+                program = build(self.path("copies"), release, "--trace=pt.schema", level, "-g", "-silent", "-fsampler-scheme=branches",
+                                "-fsampler-adaptive", source, cxx=True)
+                run(program, env={"TELLTALE_PATHS": str(self.path("core")), "SAMPLER_FILE": str(self.path("report")), "SAMPLER_SPARSITY": "1"})
+                expected, found = ([(frame["function"], frame["line"]) for frame in threads["threads"][0]["frames"] if (frame["file"] or "").endswith(source.name)]
+                                   for threads in (paths(self.path("core"), "--program", program),
+                                                   self.decode(self.gdb(program, "backtrace full"), program)))
+                self.assertGreater(len(expected), 12)
+                if is_exact:
+                    self.assertEqual(found, expected)
+                rest = iter(found)
+                self.assertEqual([frame for frame in expected if frame not in rest], [], found)
 
     def test_lldb(self):
         lldb = shutil.which("lldb-19") or shutil.which("lldb")

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -65,6 +66,32 @@ std::unordered_map<std::string, SkippedSymbol> skipped_by_name(
   return skipped;
 }
 
+// gdb shows the symbol of a copy of `main` as "main[aside]".
+std::string_view without_brackets(std::string_view name) { return name.substr(0, name.find('[')); }
+
+// Drops frames of copies that only chose another one (frames_of_copies.h), as far as the text
+// tells. Debuggers have no line for a copy that the Sampler made to choose; what they say of the
+// function that let it run, and called nothing else there, is the line before. A function that let
+// a copy run directly looks like one that calls itself, and keeps its frame. `copied`: functions
+// with copies.
+void drop_choosers(const std::set<std::string>& copied, std::vector<FramePaths>& frames) {
+  std::vector<FramePaths> kept;
+  bool has_chosen = false;  // the frame before only chose
+  for (FramePaths& frame : frames) {
+    const bool is_same = !kept.empty() && kept.back().linkage_name == frame.linkage_name &&
+                         copied.contains(frame.linkage_name);
+    has_chosen = is_same && (frame.line == 0 || has_chosen);
+    if (has_chosen) {
+      // The function that let it run is the last of them.
+      has_chosen = frame.line == 0;
+      continue;
+    }
+    frame.number = kept.size();
+    kept.push_back(std::move(frame));
+  }
+  frames = std::move(kept);
+}
+
 // Debuggers print file names as the compiler got them; the metadata have them with their folders.
 void complete(FramePaths& frame) {
   if (frame.decoded.empty()) {
@@ -119,7 +146,8 @@ class DebuggerRecording final : public Recording, public StackPaths {
   }
   [[nodiscard]] Result<std::vector<ThreadPaths>> thread_paths(ProblemLog& problems) const override {
     PathGraphs graphs;
-    std::map<std::string, ModulePaths> modules;  // only what they say of functions without paths
+    std::map<std::string, ModulePaths>
+        modules;  // what they say of functions without paths, and of copies
     for (const std::string& text : options_.programs) {
       if (const auto added = add_program(text, graphs, modules, problems); !added)
         return std::unexpected(added.error());
@@ -127,13 +155,21 @@ class DebuggerRecording final : public Recording, public StackPaths {
     const std::vector<std::string> wanted = path_variable_names();
     const Bytes bytes = file_.bytes();
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    std::set<std::string> copied;
+    for (const auto& [path, module] : modules) {
+      graphs.join_copies(module.sources);
+      for (const auto& [symbol, source] : module.sources)
+        if (symbol != source) copied.insert(source);
+    }
     const auto symbols = graphs.symbols_by_name();
     std::vector<ThreadPaths> all;
     FrameFlags flags;  // a debugger's text has none
     const auto skipped = skipped_by_name(modules);
     for (ThreadStack& stack : read_debugger_text(text, file_.name(), wanted, problems)) {
       for (StackFrame& frame : stack.frames) {
-        const auto named = symbols.find(frame.symbol);
+        auto named = symbols.find(frame.symbol);
+        if (named == symbols.end())
+          named = symbols.find(std::string(without_brackets(frame.symbol)));
         if (graphs.find(frame.symbol).empty() && named != symbols.end())
           frame.symbol = symbol_at(named->second, frame.line, graphs);
         const auto left_out = skipped.find(frame.symbol);
@@ -145,6 +181,7 @@ class DebuggerRecording final : public Recording, public StackPaths {
                      .tid = stack.tid,
                      .frames = decode_stack(stack, graphs, modules, flags),
                      .cut = stack.cut});
+      drop_choosers(copied, all.back().frames);
       for (FramePaths& frame : all.back().frames) complete(frame);
     }
     return all;
@@ -187,6 +224,9 @@ class DebuggerRecording final : public Recording, public StackPaths {
       std::ranges::move(of_section.functions, std::back_inserter(functions));
       for (csi::SkippedFunction& skipped : of_section.skipped)
         modules[object->path].skipped.emplace(std::move(skipped.symbol), std::move(skipped.reason));
+      for (csi::FlowRecord& flow : of_section.flows)
+        if (!flow.source.empty())
+          modules[object->path].sources.emplace(std::move(flow.symbol), std::move(flow.source));
     }
     for (const StaticSection& section : texts->sections)
       graphs.add(section.bytes, input->name(), section.offset, functions, problems);

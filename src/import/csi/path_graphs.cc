@@ -153,6 +153,17 @@ const std::vector<PathGraphs::Graph>& PathGraphs::find(const std::string& symbol
   return found == graphs_.end() ? kNone : found->second;
 }
 
+void PathGraphs::join_copies(const std::unordered_map<std::string, std::string>& sources) {
+  for (const auto& [symbol, source] : sources) {
+    const auto copy = graphs_.find(symbol);
+    if (copy == graphs_.end() || symbol == source) continue;
+    const std::vector<Graph> moved = std::move(copy->second);
+    graphs_.erase(copy);
+    std::vector<Graph>& joined = graphs_[source];
+    joined.insert(joined.end(), moved.begin(), moved.end());
+  }
+}
+
 std::unordered_map<std::string, std::vector<std::string>> PathGraphs::symbols_by_name() const {
   std::unordered_map<std::string, std::vector<std::string>> symbols;
   for (const auto& [symbol, graphs] : graphs_)

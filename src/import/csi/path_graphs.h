@@ -25,6 +25,10 @@ class PathGraphs {
   ByKey add(Bytes text, const std::string& file, uint64_t file_offset,
             const std::vector<csi::PathFunctionRecord>& records, ProblemLog& problems);
 
+  // Moves the graphs of copies to the function in the source that they are copies of. `sources`:
+  // its symbol by theirs.
+  void join_copies(const std::unordered_map<std::string, std::string>& sources);
+
   // Several if objects have functions of the same name. Of texts that are equal in all that a graph
   // has, as comdat functions of several objects are, one is kept.
   [[nodiscard]] const std::vector<Graph>& find(const std::string& symbol) const;
