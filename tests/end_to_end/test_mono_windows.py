@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import unittest
 
+import json_schemas
 import mono_programs
 import mprof_report
 from mono_file import START, Chain, buffer, event, file_header, names, sleb, text, uleb
@@ -208,6 +209,31 @@ class Windows(unittest.TestCase):
             self.assertLessEqual(courses, {(10, 15), (100, 105)})
             self.assertEqual(len(courses), len(files))
             self.assertEqual(len({row.get("pid") for row in found["series"]["counters"]}), len(files))
+
+    def test_processes_with_one_id_have_numbers(self):
+        described = event(0x37, uleb(1), uleb(1 << 8) + text("Working Set") + uleb(3) + uleb(0) + uleb(1 << 30) + uleb(1))
+        described += event(0x47, uleb(1), uleb(3), sleb(10), uleb(0))
+        events = b"".join(shot([(8 + k, VTABLE, 24) for k in range(count)]) for count in (3, 4))
+
+        def program(name, pid, start):
+            return self.write(name, file_header(pid=pid) + buffer(names({}, {VTABLE: "Thing"}) + described, start, 9) + buffer(events, start, 1))
+
+        # Equal files would count once.
+        files = [program(name, pid, START + k) for k, (name, pid) in enumerate((("first", 77), ("second", 77), ("other", 78)))]
+        wanted = "heapshot,growth,retention,counters,series,thread,timelines"
+        tables = {}
+        for count in (1, 2, 3):
+            found = json.loads(run("report", *files[:count], "--reports=" + wanted, "--json", "--verbose").stdout)
+            self.assertEqual(json_schemas.complaints(found["schema"]["name"], found), [])
+            tables[count] = {(part, name): rows for part in wanted.split(",") for name, rows in found[part].items()
+                             if isinstance(rows, list) and rows and "pid" in rows[0]}
+        self.assertEqual({number for rows in tables[1].values() for row in rows for number in [row.get("process_number")]}, {None})
+        self.assertGreater(len(tables[3]), 7, tables[3].keys())
+        for table, rows in tables[3].items():
+            self.assertEqual({(row["pid"], row["process_number"]) for row in rows}, {(77, 1), (77, 2), (78, None)}, table)
+        for table, rows in tables[2].items():
+            self.assertEqual({(row["pid"], row["process_number"]) for row in rows}, {(77, 1), (77, 2)}, table)
+        self.assertFalse([row for row in report(files[0], "timelines", files[2])["threads"] if "process_number" in row])
 
     def test_counters_have_the_time_that_they_were_taken_at(self):
         # The profiler takes a counter's value, describes the counter, then writes the value.

@@ -6,14 +6,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static inline void call_misaligned(int number, siginfo_t *info, void *context) {
+static inline void call_misaligned(int number, siginfo_t* info, void* context) {
   struct {
-    void (*handler)(int, siginfo_t *, void *);
+    void (*handler)(int, siginfo_t*, void*);
     unsigned long flags;
     void (*restorer)(void);
     unsigned long mask;
   } action;
-  syscall(SYS_rt_sigaction, number, (void *)0, &action, sizeof(action.mask));
+  syscall(SYS_rt_sigaction, number, (void*)0, &action, sizeof(action.mask));
   /* Below the red zone. The call itself stores eight bytes. */
   __asm__ volatile(
       "mov %%rsp, %%rbx\n\t"

@@ -9,16 +9,12 @@
 #include "model/event_source.h"
 #include "output/table/field.h"
 #include "output/table/table.h"
+#include "report/process_number.h"
 
 // Columns that several tables of timed calls have.
 namespace telltale::reports {
 
 inline constexpr Field kPid = field::signed_id("pid", "Process; 0 if the recording does not say.");
-inline constexpr Field kProcessNumber =
-    field::count("process_number", "Of several processes with this pid: which, from 1.")
-        .titled("NUMBER")
-        .or_null()
-        .sometimes();
 inline constexpr Field kTid = field::signed_id("tid", "Thread.");
 inline constexpr Field kProcessName =
     field::text("process_name", "The process's program.").titled("PROCESS").or_null();
@@ -30,11 +26,6 @@ inline constexpr Field kFunction =
 // The cell of kProcessName or kThreadName.
 inline TableCell name_cell(const std::string& name) {
   return name.empty() ? TableCell() : TableCell(name);
-}
-
-// The cell of kProcessNumber.
-inline TableCell process_number_cell(const ThreadKey& thread) {
-  return thread.process == 0 ? TableCell() : TableCell(uint64_t{thread.process});
 }
 
 // The schema, without kProcessNumber if no item's thread needs it. `thread_of` is an item's

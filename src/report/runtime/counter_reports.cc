@@ -24,6 +24,7 @@ using field::text;
 
 constexpr std::array kValues = {
     kPid,
+    kProcessNumber,
     kAt.sometimes(),
     kSection,
     kCounterName.titled("COUNTER"),
@@ -117,8 +118,9 @@ void make_counters(const ReportInput& input, Section& section) {
   Table table(schema);
   const auto add_row = [&](const CounterValues::Counter& counter,
                            const CounterValues::Value& value) {
-    table.add_row({in.stream(counter.stream).thread.pid, in.since_zero(value.time), counter.section,
-                   counter.name, type_text(counter.type), unit_text(counter.unit),
+    const ThreadKey& thread = in.stream(counter.stream).thread;
+    table.add_row({thread.pid, process_number_cell(thread), in.since_zero(value.time),
+                   counter.section, counter.name, type_text(counter.type), unit_text(counter.unit),
                    variance_text(counter.variance), counter_cell(value),
                    shown(counter, value, like)});
   };
@@ -143,6 +145,7 @@ void make_counters(const ReportInput& input, Section& section) {
 
 constexpr std::array kCourses = {
     kPid,
+    kProcessNumber,
     count("values", "Values in the window."),
     scalar("first", "First value.").or_null(),
     scalar("min", "Smallest value.").or_null(),
@@ -151,8 +154,8 @@ constexpr std::array kCourses = {
     kSection,
     kCounterName,
 };
-constexpr std::array kEveryValue = {kPid, kAt, scalar("value", "The value.").or_null(), kSection,
-                                    kCounterName};
+constexpr std::array kEveryValue = {
+    kPid, kProcessNumber, kAt, scalar("value", "The value.").or_null(), kSection, kCounterName};
 constexpr std::array kSeriesMembers = {
     rows("counters", kCourses, "A row for each counter."),
     rows("values", kEveryValue, "Every value.").titled("Every value").sometimes(),
@@ -169,7 +172,8 @@ void make_series(const ReportInput& input, Section& section) {
     TableCell least;
     TableCell most;
     TableCell last;
-    const int64_t pid = in.stream(one.counter.stream).thread.pid;
+    const ThreadKey& thread = in.stream(one.counter.stream).thread;
+    const TableCell process_number = process_number_cell(thread);
     one.for_each([&](const CounterValues::Value& value) {
       if (!in.in_window(value.time)) return;
       last = counter_cell(value);
@@ -177,14 +181,14 @@ void make_series(const ReportInput& input, Section& section) {
       if (last < least) least = last;
       if (most < last) most = last;
       if (in.options().for_programs)
-        values.add_row(
-            {pid, in.since_start(value.time), last, one.counter.section, one.counter.name});
+        values.add_row({thread.pid, process_number, in.since_start(value.time), last,
+                        one.counter.section, one.counter.name});
     });
     if (in_window == 0) continue;
     ++found;
     if (counters.rows() < in.shown_rows())
-      counters.add_row(
-          {pid, in_window, first, least, most, last, one.counter.section, one.counter.name});
+      counters.add_row({thread.pid, process_number, in_window, first, least, most, last,
+                        one.counter.section, one.counter.name});
   }
   counters.set_total(found);
   section.add("counters", std::move(counters));

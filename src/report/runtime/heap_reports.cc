@@ -28,6 +28,7 @@ using field::text;
 
 constexpr std::array kOverTime = {
     kPid,
+    kProcessNumber,
     kShot,
     kAt,
     count("objects", "Objects."),
@@ -35,6 +36,7 @@ constexpr std::array kOverTime = {
     change("bytes_change", Unit::bytes, "Change since the shot before.").titled("CHANGE").or_null(),
 };
 constexpr std::array kLeftOut = {kPid,
+                                 kProcessNumber,
                                  kShot,
                                  kAt,
                                  count("objects", "Objects."),
@@ -42,6 +44,7 @@ constexpr std::array kLeftOut = {kPid,
                                  text("why", "unfinished, damaged, or at exit.")};
 constexpr std::array kAllocatedTypes = {
     kPid,
+    kProcessNumber,
     change("bytes_change", Unit::bytes, "Growth from the first shot to the last.")
         .titled("BYTES +"),
     change("objects_change", Unit::count, "Growth from the first shot to the last.")
@@ -56,7 +59,8 @@ constexpr std::array kAllocatedTypes = {
     kType,
 };
 constexpr std::array kBySeries = {
-    kPid, kShot, kAt, count("objects", "Objects."), bytes("bytes", "Bytes."), kType};
+    kPid, kProcessNumber, kShot, kAt, count("objects", "Objects."), bytes("bytes", "Bytes."),
+    kType};
 constexpr std::array kGrowthMembers = {
     count("shots", "Heap shots of the running program.").titled("heap shots"),
     count("steady", "Types that grow steadily.").titled("types that grow steadily"),
@@ -77,8 +81,8 @@ void make_growth(const ReportInput& input, Section& section) {
   std::map<size_t, std::vector<const HeapShots::Shot*>> of_process;
   for (const HeapShots::Shot& shot : shots) {
     std::vector<const HeapShots::Shot*>& its = of_process[shot.process];
-    over_time.add_row({in.pid(shot.process), uint64_t{shot.number}, in.since_start(shot.begin),
-                       shot.objects, shot.bytes,
+    over_time.add_row({in.pid(shot.process), in.process_number(shot.process), uint64_t{shot.number},
+                       in.since_start(shot.begin), shot.objects, shot.bytes,
                        its.empty()
                            ? TableCell()
                            : TableCell(static_cast<int64_t>(shot.bytes - its.back()->bytes))});
@@ -86,22 +90,25 @@ void make_growth(const ReportInput& input, Section& section) {
   }
   Table not_used(in.by_process(kLeftOut));
   for (const auto& [shot, why] : left_out) {
-    not_used.add_row({in.pid(shot.process), uint64_t{shot.number}, in.since_start(shot.begin),
-                      shot.objects, shot.bytes, std::string(name_of(why))});
+    not_used.add_row({in.pid(shot.process), in.process_number(shot.process), uint64_t{shot.number},
+                      in.since_start(shot.begin), shot.objects, shot.bytes,
+                      std::string(name_of(why))});
   }
   Table types(in.by_process(kAllocatedTypes));
   Table series(in.by_process(kBySeries));
   types.set_total(growth.size());
   for (const TypeGrowth& type : growth) {
     if (types.rows() == in.shown_rows()) break;
-    types.add_row({in.pid(type.process), type.bytes(), type.objects(), type.by_shot.front().bytes,
-                   type.by_shot.back().bytes, type.by_shot.front().objects,
-                   type.by_shot.back().objects, uint64_t{type.steps_up}, uint64_t{type.steps_down},
+    types.add_row({in.pid(type.process), in.process_number(type.process), type.bytes(),
+                   type.objects(), type.by_shot.front().bytes, type.by_shot.back().bytes,
+                   type.by_shot.front().objects, type.by_shot.back().objects,
+                   uint64_t{type.steps_up}, uint64_t{type.steps_down},
                    uint64_t{type.grows_steadily()}, type.type});
     for (size_t i = 0; i < type.by_shot.size(); ++i) {
       const HeapShots::Shot& shot = *of_process[type.process][i];
-      series.add_row({in.pid(type.process), uint64_t{shot.number}, in.since_start(shot.begin),
-                      type.by_shot[i].objects, type.by_shot[i].bytes, type.type});
+      series.add_row({in.pid(type.process), in.process_number(type.process), uint64_t{shot.number},
+                      in.since_start(shot.begin), type.by_shot[i].objects, type.by_shot[i].bytes,
+                      type.type});
     }
   }
   section.add("over_time", std::move(over_time));
@@ -112,6 +119,7 @@ void make_growth(const ReportInput& input, Section& section) {
 
 constexpr std::array kRetained = {
     kPid,
+    kProcessNumber,
     bytes("bytes", "Bytes of all its objects."),
     count("objects", "All its objects."),
     bytes("chain_bytes", "Bytes that the chain keeps alive.").titled("BY CHAIN"),
@@ -140,8 +148,8 @@ constexpr std::array kRetentionMembers = {
 
 constexpr size_t kMaxChain = 64;  // frames of a printed chain
 
-void add_retained(const RuntimeReadings& in, int64_t pid, const HeapRetention& retention,
-                  const FrameNames& names, Table& types) {
+void add_retained(const RuntimeReadings& in, const ThreadKey& thread,
+                  const HeapRetention& retention, const FrameNames& names, Table& types) {
   size_t rows = 0;
   types.set_total(types.total() + retention.types.size());
   for (const HeapRetention::Type& type : retention.types) {
@@ -151,8 +159,9 @@ void add_retained(const RuntimeReadings& in, int64_t pid, const HeapRetention& r
       if (!chain.empty()) chain += " > ";
       chain += names.describe(frame).name;
     }
-    types.add_row({pid, type.all.bytes, type.all.objects, type.by_chain.bytes,
-                   type.by_chain.objects, chain.empty() ? TableCell() : TableCell(type.length),
+    types.add_row({thread.pid, process_number_cell(thread), type.all.bytes, type.all.objects,
+                   type.by_chain.bytes, type.by_chain.objects,
+                   chain.empty() ? TableCell() : TableCell(type.length),
                    names.describe(type.frame).name,
                    chain.empty() ? TableCell() : TableCell(chain)});
   }
@@ -187,7 +196,7 @@ void make_retention(const ReportInput& input, Section& section) {
     all.unreached.objects += retention.unreached.objects;
     all.unreached.bytes += retention.unreached.bytes;
     all.dangling += graph.dangling;
-    add_retained(in, in.stream(graph.stream).thread.pid, retention, names, types);
+    add_retained(in, in.stream(graph.stream).thread, retention, names, types);
   }
   section.add("objects", all.objects);
   section.add("references", all.references);

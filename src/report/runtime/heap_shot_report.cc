@@ -27,6 +27,7 @@ using field::text;
 
 constexpr std::array kShots = {
     kPid,
+    kProcessNumber,
     kShot,
     kAt,
     bytes("bytes", "Bytes of its objects."),
@@ -35,6 +36,7 @@ constexpr std::array kShots = {
     count("roots", "Roots; known with --traces.").or_null(),
 };
 constexpr std::array kInPart = {kPid,
+                                kProcessNumber,
                                 kShot,
                                 kAt,
                                 bytes("bytes", "Bytes of its objects."),
@@ -173,14 +175,16 @@ void make_heapshot(const ReportInput& input, Section& section) {
         sum_by_class(std::move(shot.by_type), [&in](uint64_t id) { return in.class_of(id); });
     TableCell roots;  // only known with --traces
     if (in.options().traces) roots = shot.roots;
-    whole.add_row({in.pid(shot.process), uint64_t{shot.number}, in.since_zero(shot.begin),
-                   shot.bytes, shot.objects, uint64_t{shot.by_type.size()}, roots});
+    whole.add_row({in.pid(shot.process), in.process_number(shot.process), uint64_t{shot.number},
+                   in.since_zero(shot.begin), shot.bytes, shot.objects,
+                   uint64_t{shot.by_type.size()}, roots});
   }
   section.add("shots", std::move(whole));
   Table left_out(in.by_process(kInPart));
   for (const auto& [shot, why] : parts) {
-    left_out.add_row({in.pid(shot.process), uint64_t{shot.number}, in.since_zero(shot.begin),
-                      shot.bytes, shot.objects, std::string(name_of(why))});
+    left_out.add_row({in.pid(shot.process), in.process_number(shot.process), uint64_t{shot.number},
+                      in.since_zero(shot.begin), shot.bytes, shot.objects,
+                      std::string(name_of(why))});
     in.in_part[shot.number] = {shot.number, shot.begin, why};
   }
   section.add("unfinished", std::move(left_out));

@@ -20,6 +20,7 @@ using field::text;
 
 constexpr std::array kModules = {
     kPid,
+    kProcessNumber,
     address("id", "Where the runtime has it."),
     change("loaded_ns", Unit::ns, "When it was loaded."),
     change("unloaded_ns", Unit::ns, "When it was unloaded.").or_null(),
@@ -37,7 +38,8 @@ constexpr std::array kMetadataMembers = {
 Table module_table(const RuntimeReadings& in, const std::vector<LoadedModules::Module>& modules) {
   Table table(in.by_process(kModules));
   for (const LoadedModules::Module& module : modules) {
-    table.add_row({in.pid(module.process), in.address(module.id), in.since_zero(module.loaded),
+    table.add_row({in.pid(module.process), in.process_number(module.process), in.address(module.id),
+                   in.since_zero(module.loaded),
                    module.unloaded ? TableCell(in.since_zero(*module.unloaded)) : TableCell(),
                    module.name});
   }
@@ -58,7 +60,8 @@ void make_metadata(const ReportInput& input, Section& section) {
 constexpr Field kLoads = count("loads", "Loads.").titled("LOADED");
 constexpr Field kUnloads = count("unloads", "Unloads.").titled("UNLOADED");
 constexpr std::array kDomains = {
-    kPid, address("id", "Domain.").titled("DOMAIN"), kLoads, kUnloads, kLastName, kAllNames};
+    kPid,      kProcessNumber, address("id", "Domain.").titled("DOMAIN"), kLoads, kUnloads,
+    kLastName, kAllNames};
 constexpr std::array kDomainMembers = {rows("domains", kDomains, "Application domains.")};
 
 void make_domain(const ReportInput& input, Section& section) {
@@ -67,13 +70,17 @@ void make_domain(const ReportInput& input, Section& section) {
   auto domains = in.facts->modules.domains();
   std::ranges::reverse(domains);  // the last to appear first
   for (const LoadedModules::Domain& domain : domains)
-    table.add_row({in.pid(domain.process), in.address(domain.id), domain.loads, domain.unloads,
-                   domain.name, joined(domain.names, ", ")});
+    table.add_row({in.pid(domain.process), in.process_number(domain.process), in.address(domain.id),
+                   domain.loads, domain.unloads, domain.name, joined(domain.names, ", ")});
   section.add("domains", std::move(table));
 }
 
-constexpr std::array kContexts = {kPid, address("id", "Context.").titled("CONTEXT"),
-                                  address("domain", "Its domain."), kLoads, kUnloads};
+constexpr std::array kContexts = {kPid,
+                                  kProcessNumber,
+                                  address("id", "Context.").titled("CONTEXT"),
+                                  address("domain", "Its domain."),
+                                  kLoads,
+                                  kUnloads};
 constexpr std::array kContextMembers = {rows("contexts", kContexts, "Remoting contexts.")};
 
 void make_context(const ReportInput& input, Section& section) {
@@ -82,8 +89,9 @@ void make_context(const ReportInput& input, Section& section) {
   auto contexts = in.facts->modules.contexts();
   std::ranges::reverse(contexts);
   for (const LoadedModules::Context& context : contexts)
-    table.add_row({in.pid(context.process), in.address(context.id), in.address(context.domain),
-                   context.loads, context.unloads});
+    table.add_row({in.pid(context.process), in.process_number(context.process),
+                   in.address(context.id), in.address(context.domain), context.loads,
+                   context.unloads});
   section.add("contexts", std::move(table));
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "output/table/field.h"
+#include "report/process_number.h"
 
 // Columns that several reports on a managed runtime have.
 namespace telltale::reports {

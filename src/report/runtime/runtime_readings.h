@@ -107,11 +107,12 @@ class RuntimeReadings {
   }
   [[nodiscard]] std::string thread_name(size_t stream_number) const;
   // Of an EventStream::process.
-  [[nodiscard]] int64_t pid(size_t process) const { return pids_.at(process); }
-  // `columns`, without the one of kPid unless the recording has several processes.
-  [[nodiscard]] TableSchema by_process(TableSchema columns) const {
-    return pids_.size() < 2 ? std::move(columns.leave_out({"pid"})) : std::move(columns);
-  }
+  [[nodiscard]] int64_t pid(size_t process) const { return processes_.at(process).pid; }
+  // The cell of kProcessNumber.
+  [[nodiscard]] TableCell process_number(size_t process) const;
+  // `columns`, without the one of kPid unless the recording has several processes, and without that
+  // of kProcessNumber unless several have one id.
+  [[nodiscard]] TableSchema by_process(TableSchema columns) const;
   // "0x1f": address of a type or object in its process.
   [[nodiscard]] std::string address(uint64_t id) const { return hex(source_.address_of(id)); }
   // The class of a type's id, or the id itself if the class is unknown.
@@ -163,8 +164,8 @@ class RuntimeReadings {
   bool read_ = false;
   Ticks zero_;
   bool has_vtables_;
-  uint64_t HeapShots::Sum::* largest_;  // what orders classes first
-  std::map<size_t, int64_t> pids_;      // by EventStream::process
+  uint64_t HeapShots::Sum::* largest_;     // what orders classes first
+  std::map<size_t, ThreadKey> processes_;  // by EventStream::process: one of its threads
   std::optional<RuntimeTimeline> timeline_;
   std::optional<Shots> shots_;
 };

@@ -22,6 +22,7 @@ using field::text;
 
 constexpr std::array kThreads = {
     kPid,
+    kProcessNumber,
     address("id", "Thread.").titled("THREAD"),
     count("starts", "Starts."),
     count("ends", "Ends."),
@@ -36,14 +37,16 @@ void make_thread(const ReportInput& input, Section& section) {
   auto threads = in.facts->modules.threads();
   std::ranges::reverse(threads);  // the last to appear first
   for (const LoadedModules::Thread& thread : threads) {
-    table.add_row({in.pid(thread.process), hex(static_cast<uint64_t>(thread.id)), thread.starts,
-                   thread.ends, thread.name, joined(thread.names, ", ")});
+    table.add_row({in.pid(thread.process), in.process_number(thread.process),
+                   hex(static_cast<uint64_t>(thread.id)), thread.starts, thread.ends, thread.name,
+                   joined(thread.names, ", ")});
   }
   section.add("threads", std::move(table));
 }
 
 constexpr std::array kTimes = {
     signed_id("pid", "Process; 0 if the recording does not say."),
+    kProcessNumber,
     signed_id("tid", "Thread."),
     text("name", "Name of the thread."),
     ns("started_ns", "When it started.").or_null(),
@@ -65,15 +68,21 @@ void make_timelines(const ReportInput& input, Section& section) {
   const auto since = [start](const std::optional<Ticks>& time) {
     return time ? TableCell(*time - start) : TableCell();
   };
-  Table table(kTimes);
+  TableSchema schema(kTimes);
+  const bool share_ids =
+      std::ranges::any_of(in.source().calls().streams(),
+                          [](const EventStream& told) { return told.thread.process != 0; });
+  if (!share_ids) schema.leave_out({kProcessNumber.key});
+  Table table(schema);
   size_t threads = 0;
   for (const auto& [stream, thread] : in.timeline().threads) {
     if (!in.keeps_thread(stream)) continue;
     ++threads;
     if (table.rows() == in.shown_rows()) continue;
     const EventStream& told = in.stream(stream);
-    table.add_row({told.thread.pid, told.thread.tid, told.thread_name, since(thread.started),
-                   since(thread.ended), thread.any ? since(thread.first) : TableCell(),
+    table.add_row({told.thread.pid, process_number_cell(told.thread), told.thread.tid,
+                   told.thread_name, since(thread.started), since(thread.ended),
+                   thread.any ? since(thread.first) : TableCell(),
                    thread.any ? since(thread.last) : TableCell(), thread.calls, thread.allocations,
                    thread.allocated_bytes, thread.throws, thread.waits, thread.waited});
   }

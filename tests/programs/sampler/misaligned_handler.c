@@ -5,7 +5,7 @@
 
 #include "../misaligned_call.h"
 
-static void on_signal(int number, siginfo_t *info, void *context) {
+static void on_signal(int number, siginfo_t* info, void* context) {
   (void)number;
   info->si_signo = SIGSEGV;
   call_misaligned(SIGSEGV, info, context);
@@ -16,7 +16,7 @@ static int may_crash(int crashes) {
   return crashes + 1;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   (void)argv;
   struct sigaction action;
   memset(&action, 0, sizeof(action));
