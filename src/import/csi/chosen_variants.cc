@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
-#include "base/problem.h"
 #include "bytes/cursor.h"
 #include "formats/csi/wire.h"
+#include "import/csi/symbol_tables.h"
 
 namespace telltale {
 namespace {
@@ -16,21 +15,14 @@ namespace {
 constexpr std::string_view kVariable = "__CSI_inst_";
 constexpr std::string_view kNone = "$none";
 
-// The addresses of the variables, by the symbol of the function; link-time. Damaged tables end.
-std::multimap<std::string, uint64_t> variables_of(const std::string& symbols,
-                                                  const std::string& strings, std::endian order) {
+// The addresses of the variables, by the symbol of the function; link-time.
+std::multimap<std::string, uint64_t> variables_of(const SymbolTable& table, std::endian order) {
   std::multimap<std::string, uint64_t> found;
-  Cursor in(std::as_bytes(std::span(symbols)), order);
-  while (!in.at_end()) {
-    const auto name = in.read<uint32_t>("name");
-    in.read<uint32_t>("type, visibility and section");
-    const auto address = in.read<uint64_t>("value");
-    in.read<uint64_t>("size");
-    if (in.error() || name >= strings.size()) break;
-    const std::string_view rest = std::string_view(strings).substr(name);
-    const std::string_view text = rest.substr(0, rest.find('\0'));
-    if (text.starts_with(kVariable)) found.emplace(text.substr(kVariable.size()), address);
-  }
+  // Of a damaged table, those before the damage are used.
+  static_cast<void>(table.for_each(order, [&](const ElfSymbol& symbol) {
+    if (symbol.name.starts_with(kVariable))
+      found.emplace(symbol.name.substr(kVariable.size()), symbol.value);
+  }));
   return found;
 }
 
@@ -55,18 +47,12 @@ bool is_variant(std::string_view symbol) { return csi::without_variant(symbol) !
 
 void ChosenVariants::read() {
   by_module_.emplace();
-  ProblemLog ignored;  // what is damaged is reported where paths are read
-  const std::vector<CoreStacks::Section> names = stacks_.sections(".strtab", ignored);
-  for (const CoreStacks::Section& table : stacks_.sections(".symtab", ignored)) {
-    const auto strings = std::ranges::find_if(names, [&](const CoreStacks::Section& section) {
-      return section.module == table.module && section.file == table.file;
-    });
-    if (strings == names.end()) continue;
-    const auto variables = variables_of(table.bytes, strings->bytes, core_.order());
+  for (const SymbolTable& table : read_symbol_tables(stacks_, ".symtab", ".strtab")) {
+    const auto variables = variables_of(table, core_.order());
     for (const auto& [function, address] : variables) {
       if (variables.count(function) != 1) continue;
-      if (const auto value = value_at(core_, address, table.biases))
-        (*by_module_)[table.module].emplace(function, *value);
+      if (const auto value = value_at(core_, address, table.symbols.biases))
+        (*by_module_)[table.symbols.module].emplace(function, *value);
     }
   }
 }
