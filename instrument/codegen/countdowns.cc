@@ -66,6 +66,12 @@ llvm::Value* Countdowns::emit_sample_check(llvm::IRBuilderBase& at, llvm::Value*
   return call_cold(at, sample_check_function(), {countdown});
 }
 
+llvm::Value* Countdowns::emit_may_leave(llvm::IRBuilderBase& at, llvm::Value* offset) {
+  llvm::Value* const stage = at.CreateConstInBoundsGEP1_64(
+      at.getInt8Ty(), region_countdown(at, offset), offsetof(abi::RegionCountdown, stage));
+  return at.CreateICmpEQ(at.CreateLoad(at.getInt32Ty(), stage), at.getInt32(abi::kMayLeaveStage));
+}
+
 bool Countdowns::can_count_calls() const {
   const llvm::Module& module = tables_.module();
   return !tables_.options().threads || module.getPICLevel() == llvm::PICLevel::NotPIC ||

@@ -21,6 +21,10 @@ class Countdowns {
   // an i1, whether to observe the region.
   llvm::Value* emit_sample_check(llvm::IRBuilderBase& at, llvm::Value* countdown);
 
+  // Emits an i1 after such a call that did not observe: may the call leave checked code, because it
+  // has run for long and is not in the sample? `offset` is that of its countdown.
+  llvm::Value* emit_may_leave(llvm::IRBuilderBase& at, llvm::Value* offset);
+
   // May functions have call counters? With -fthreads only if the unit is of an executable: each
   // thread has its own, and a library that a program opens gets little room for such variables.
   [[nodiscard]] bool can_count_calls() const;

@@ -37,11 +37,11 @@ BasicBlock* FirstRegions::make_block(const char* name) {
   return BasicBlock::Create(function_.getContext(), name, &function_);
 }
 
-BasicBlock* FirstRegions::make_check(BasicBlock* slow, BasicBlock* fast, bool takes_all) {
+BasicBlock* FirstRegions::make_check(BasicBlock* slow, BasicBlock* fast, Takes takes) {
   BasicBlock* const test = make_block("telltale.first");
   BasicBlock* const taken = make_block("telltale.take");
-  llvm::GlobalVariable* const budget =
-      first_.make_budget(takes_all ? FirstExecutions::kOnce : FirstExecutions::kRenewed);
+  llvm::GlobalVariable* const budget = first_.make_budget(
+      takes == Takes::kAllForEver ? FirstExecutions::kOnce : FirstExecutions::kRenewed);
   llvm::IRBuilder<> builder(test);
   constexpr std::uint32_t kSeldom = 1;
   constexpr std::uint32_t kOften = 10000;
@@ -56,10 +56,10 @@ BasicBlock* FirstRegions::make_check(BasicBlock* slow, BasicBlock* fast, bool ta
         builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, left, builder.getInt32(kMostLeft));
     builder.CreateStore(builder.CreateMul(counted, builder.getInt32(kSeriesForEachLeft)), series_);
   }
-  if (takes_all) {
-    first_.emit_take_all(builder, budget);
-  } else {
+  if (takes == Takes::kOne) {
     first_.emit_take(builder, budget);
+  } else {
+    first_.emit_take_all(builder, budget);
   }
   builder.CreateStore(first_bank(builder), bank_);
   builder.CreateBr(slow);
@@ -79,9 +79,9 @@ BasicBlock* FirstRegions::make_series_check(BasicBlock* slow, BasicBlock* other)
   return test;
 }
 
-void FirstRegions::insert_check(BasicBlock* block, BasicBlock* slow) {
+void FirstRegions::insert_check(BasicBlock* block, BasicBlock* slow, Takes takes) {
   BasicBlock* const rest = block->splitBasicBlock(block->getFirstInsertionPt());
-  block->getTerminator()->setSuccessor(0, make_check(slow, rest, false));
+  block->getTerminator()->setSuccessor(0, make_check(slow, rest, takes));
 }
 
 std::vector<BasicBlock*> blocks_after_loops(llvm::Function& function) {

@@ -20,15 +20,17 @@ class FirstRegions {
   // The variable that holds the bank of the region that is being observed, an i64.
   [[nodiscard]] llvm::AllocaInst* bank() const { return bank_; }
 
+  // What a branch to `slow` takes of a budget: one, all until it is renewed, or all for ever.
+  enum class Takes : unsigned char { kOne, kAll, kAllForEver };
   // Makes a check block and its budget, a counter. The block branches to `slow` while the budget
-  // is not used up, otherwise to `fast`. With `takes_all`, the first branch to `slow` uses it up.
-  llvm::BasicBlock* make_check(llvm::BasicBlock* slow, llvm::BasicBlock* fast, bool takes_all);
+  // is not used up, otherwise to `fast`.
+  llvm::BasicBlock* make_check(llvm::BasicBlock* slow, llvm::BasicBlock* fast, Takes takes);
   // Makes a block that branches to `slow` while a series goes on, otherwise to `other`.
   llvm::BasicBlock* make_series_check(llvm::BasicBlock* slow, llvm::BasicBlock* other);
   [[nodiscard]] bool observes_following() const { return series_ != nullptr; }
 
   // Inserts such a budget's check at the beginning of `block`.
-  void insert_check(llvm::BasicBlock* block, llvm::BasicBlock* slow);
+  void insert_check(llvm::BasicBlock* block, llvm::BasicBlock* slow, Takes takes);
 
  private:
   llvm::BasicBlock* make_block(const char* name);

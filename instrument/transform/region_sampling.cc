@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "analysis/ir_marks.h"
+#include "transform/cached_countdown.h"
 #include "transform/call_sampling.h"
 #include "transform/cloning.h"
 #include "transform/first_observations.h"
@@ -25,11 +26,13 @@
 #include "transform/loop_unrolling.h"
 #include "transform/region_countdown.h"
 #include "transform/region_reach.h"
+#include "transform/unchecked_copy.h"
 
 namespace telltale::instrument {
 namespace {
 
 using llvm::BasicBlock;
+using Takes = FirstRegions::Takes;
 
 // The product of a function's variables and its loops with checks, at most.
 constexpr std::size_t kMaxMergedValues = 500;
@@ -49,6 +52,7 @@ class RegionSampler {
         acyclic_functions_(acyclic_functions),
         statistics_(statistics),
         countdown_(function, unit, codegen, countdown_offset),
+        countdown_offset_(countdown_offset),
         first_(codegen.first_executions) {}
 
   void run() {
@@ -60,7 +64,11 @@ class RegionSampler {
       unrolled_loops_ = unroll_small_loops(
           function_, unit_, [this](const llvm::Loop& loop) { return preserves_countdown(loop); });
     }
-    if (unit_.options.cache_countdown) cache_countdown_in_loops();
+    if (unit_.options.cache_countdown) {
+      cached_blocks_ = cache_in_loops(function_, countdown_, [this](const llvm::Loop& loop) {
+        return preserves_countdown(loop);
+      });
+    }
     back_edges_ = find_back_edges(start);
     merge_small_loops();
     headers_.insert(start);
@@ -77,6 +85,14 @@ class RegionSampler {
       if (!has_loops_in_regions) find_places_after_loops();
     }
     clones_.clone(function_);
+    if (leaves_long_calls()) {
+      unchecked_.emplace(function_);
+      if (unchecked_->is_possible()) {
+        unchecked_->clone(function_, clones_.fast_blocks());
+      } else {
+        unchecked_.reset();
+      }
+    }
     count_regions();
     llvm::Instruction* const entry = function_.getEntryBlock().getTerminator();
     // From here on, new blocks belong to neither copy.
@@ -89,7 +105,8 @@ class RegionSampler {
         // Where a loop is entered, and after each observed region. A region with a loop in it may
         // be the whole run.
         not_sampled = ends.from_outside = first_regions_->make_check(
-            slow_entry(header), ends.fast_preheader, has_merged_ahead_.contains(header));
+            slow_entry(header), ends.fast_preheader,
+            has_merged_ahead_.contains(header) ? Takes::kAllForEver : Takes::kOne);
         if (first_regions_->observes_following())
           not_sampled = first_regions_->make_series_check(slow_entry(header), not_sampled);
       }
@@ -100,12 +117,19 @@ class RegionSampler {
     }
     for (BasicBlock* const block : clones_.fast_blocks()) redirect(block);
     entry->setSuccessor(0, header_blocks_[start].from_slow);
+    if (unchecked_.has_value()) return_from_unchecked_copy();
     redirect_labels();
     lower_marks();
     llvm::removeUnreachableBlocks(function_);
   }
 
  private:
+  // First calls run checked code although the sample does not ask for it, so they may leave it.
+  [[nodiscard]] bool leaves_long_calls() const {
+    return first_.are_observed() && countdown_offset_ != nullptr && !unit_.is_traced &&
+           !function_.hasFnAttribute(llvm::Attribute::OptimizeNone);
+  }
+
   // Does the region reach a site in this instruction?
   [[nodiscard]] bool has_sites(const llvm::Instruction& instruction) const {
     if (mark_of(instruction, unit_) != nullptr) return true;
@@ -142,59 +166,6 @@ class RegionSampler {
       if (!can_be_split(before)) return false;
     }
     return has_marks;
-  }
-
-  // In these loops, the countdown is cached in a local variable, which becomes a register.
-  void cache_countdown_in_loops() {
-    llvm::DominatorTree dominators(function_);
-    const llvm::LoopInfo loops(dominators);
-    std::vector<const llvm::Loop*> work(loops.begin(), loops.end());
-    std::vector<Edge> entering;
-    std::vector<Edge> leaving;
-    while (!work.empty()) {
-      const llvm::Loop* const loop = work.back();
-      work.pop_back();
-      if (!preserves_countdown(*loop)) {
-        work.insert(work.end(), loop->begin(), loop->end());
-        continue;
-      }
-      cached_blocks_.insert(loop->block_begin(), loop->block_end());
-      for (BasicBlock* const before : llvm::predecessors(loop->getHeader())) {
-        if (!loop->contains(before)) add_edges(before, loop->getHeader(), entering);
-      }
-      for (BasicBlock* const block : loop->blocks()) {
-        const llvm::Instruction* const end = block->getTerminator();
-        for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
-          if (!loop->contains(end->getSuccessor(i))) leaving.emplace_back(block, i);
-        }
-      }
-    }
-    for (const Edge& edge : entering) {
-      llvm::IRBuilder<> builder(split_edge(edge));
-      countdown_.load_from_global(builder);
-    }
-    for (const Edge& edge : leaving) {
-      llvm::IRBuilder<> builder(split_edge(edge));
-      countdown_.store_to_global(builder);
-    }
-  }
-
-  static void add_edges(BasicBlock* from, const BasicBlock* to, std::vector<Edge>& edges) {
-    const llvm::Instruction* const end = from->getTerminator();
-    for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
-      const Edge edge{from, i};
-      if (end->getSuccessor(i) == to && std::find(edges.begin(), edges.end(), edge) == edges.end())
-        edges.push_back(edge);
-    }
-  }
-
-  // Splits the edge; there are no PHI nodes. Returns where to insert code.
-  llvm::Instruction* split_edge(const Edge& edge) {
-    llvm::Instruction* const end = edge.first->getTerminator();
-    BasicBlock* const to = end->getSuccessor(edge.second);
-    BasicBlock* const between = BasicBlock::Create(function_.getContext(), "", &function_, to);
-    end->setSuccessor(edge.second, between);
-    return llvm::BranchInst::Create(to, between);
   }
 
   // The maximal number of loops with checks. Both copies meet where a region begins, in all
@@ -340,6 +311,8 @@ class RegionSampler {
     if (!has_sites_ahead_.contains(header) && unit_.options.specialize_empty_regions) {
       builder.CreateBr(fast);
     } else {
+      if (unchecked_.has_value() && unchecked_->can_leave_at(header))
+        other = unchecked_->make_leave_check(header, other, codegen_.countdowns, countdown_offset_);
       countdown_.emit_check(builder, cached_blocks_.contains(header), fast, sampled_region(header),
                             other);
     }
@@ -378,6 +351,16 @@ class RegionSampler {
     }
   }
 
+  // An operation for which something is left of a budget is observed, and the call stays in checked
+  // code for a while, which finds what else is to be observed.
+  void return_from_unchecked_copy() {
+    for (BasicBlock* const target : unchecked_->targets()) {
+      if (!has_sites_ahead_.contains(target)) continue;
+      first_regions_->insert_check(unchecked_->clone_of(target), unchecked_->make_return(target),
+                                   Takes::kAll);
+    }
+  }
+
   llvm::Value* emit_bank(llvm::IRBuilderBase& at) {
     return first_regions_.has_value() ? at.CreateLoad(at.getInt64Ty(), first_regions_->bank())
                                       : nullptr;
@@ -390,7 +373,10 @@ class RegionSampler {
         if (!has_sites(instruction)) continue;
         if (mark_of(instruction, unit_) == nullptr) {
           auto& call = llvm::cast<llvm::CallBase>(instruction);
-          acyclic_functions_.retarget_fast(call, reach_.has_value() && reach_->is_passed(*block));
+          const bool is_passed = reach_.has_value() && reach_->is_passed(*block);
+          acyclic_functions_.retarget_fast(call, is_passed);
+          if (unchecked_.has_value())
+            acyclic_functions_.retarget_fast(*unchecked_->clone_of(&call), is_passed);
           llvm::CallBase* const slow = clones_.slow_clone(&call);
           llvm::IRBuilder<> builder(slow);
           acyclic_functions_.retarget_slow(*slow, emit_bank(builder));
@@ -398,6 +384,7 @@ class RegionSampler {
         }
         auto* const call = llvm::cast<llvm::CallInst>(&instruction);
         both.emplace_back(call, clones_.slow_clone(call));
+        if (unchecked_.has_value()) erase_mark(*unchecked_->clone_of(call));
       }
     }
     if (first_observations_.has_value()) {
@@ -408,7 +395,7 @@ class RegionSampler {
     }
     // After the observations of single blocks, which are copied without this check.
     for (BasicBlock* const block : places_after_loops_)
-      first_regions_->insert_check(block, clones_.slow_clone(block));
+      first_regions_->insert_check(block, clones_.slow_clone(block), Takes::kOne);
     for (const auto& [fast, slow] : both) {
       const Mark& mark = *mark_of(*fast, unit_);
       statistics_.sites += static_cast<unsigned>(mark.sites.size());
@@ -426,6 +413,7 @@ class RegionSampler {
   AcyclicFunctions& acyclic_functions_;
   SamplingStatistics& statistics_;
   RegionCountdown countdown_;
+  llvm::Value* countdown_offset_;  // null: each call is asked
   FirstExecutions& first_;
   std::optional<FirstObservations> first_observations_;
   std::optional<RegionReach> reach_;
@@ -442,6 +430,7 @@ class RegionSampler {
   std::set<const BasicBlock*> has_merged_ahead_;  // the region extends through a loop
   std::map<BasicBlock*, HeaderBlocks> header_blocks_;
   BodyClones clones_;
+  std::optional<UncheckedCopy> unchecked_;
 };
 
 // Without clones: each mark is a separate region.

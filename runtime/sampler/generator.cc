@@ -235,12 +235,16 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator, FirstCalls
   return is_sampled ? kSample + stage : kSkip;
 }
 
-// Of a RegionCountdown. Those of kNeverStage observe nothing.
+// Of a RegionCountdown. Those of kNeverStage observe nothing. When they have ended often, calls may
+// leave checked code: one call may be most of the run.
 uint32_t next_region_of_stage(RegionCountdown& countdown, Generator& generator,
                               FirstCalls& first_calls) {
-  if (countdown.stage == kNeverStage) {
+  if (countdown.stage >= kNeverStage) {
     const Settings* const asked = settings();
-    if (countdown.left > kUnset / 2 && asked != nullptr) first_calls.end(numbered_calls(*asked));
+    if (countdown.left > kUnset / 2 && asked != nullptr) {
+      first_calls.end(numbered_calls(*asked));
+      if (countdown.stage < kMayLeaveStage) ++countdown.stage;
+    }
     countdown.left = kFirstRegions;
     return 0;
   }

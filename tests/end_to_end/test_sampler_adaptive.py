@@ -227,6 +227,37 @@ class Adaptive(SamplerCase):
                     calls_is_120, = [row for row in rows if row[1] == "1"]
                     self.assertGreaterEqual(int(calls_is_120[0]), 119)
 
+    def test_a_long_call_leaves_checked_code_and_returns_for_other_code(self):
+        """The only call of an interpreter is a first call. After some 1,000,000 regions it leaves checked code, in which a
+        countdown ends every 10,000 regions, until it gets to an operation that it has not executed."""
+        counted = self.path("count_ends.o")
+        build(counted, RELEASES[-1], "-c", PROGRAMS / "count_ends.c")
+        wrapped = [f"-Wl,--wrap=telltale_sampler_region_due_{version}" for version in ("v1", "r_v2")]
+        flags = ("-O2", *SCHEMES, PROGRAMS / "long_call.c")
+        expected, truth = self.all_reached(*flags)
+        for release in RELEASES:
+            for words in ((), ("-pthread",)):
+                program = build(self.path("program"), release, "-fsampler-adaptive", *words, *flags, *wrapped, counted)
+                for seed in range(1, 4):
+                    with self.subTest(release=release, words=words, seed=seed):
+                        done = self.run_reported(program, SAMPLER_SPARSITY="100000000", SAMPLER_SEED=str(seed))
+                        # 42,000,000 regions
+                        ends = int(re.search(r"(\d+) ends", done.stderr)[1])
+                        self.assertGreater(ends, 100)
+                        self.assertLess(ends, 300)
+                        self.assertEqual(done.stdout, expected)
+                        self.assertEqual(reached(first_of(self.report)), truth)
+
+    def test_addresses_of_labels_stay_in_their_copy_of_the_code(self):
+        flags = ("-fsampler-scheme=branches", PROGRAMS / "kept_label.c")
+        expected = run(build(self.path("plain"), RELEASES[-1], "-O1", PROGRAMS / "kept_label.c")).stdout
+        for release in RELEASES:
+            for level in ("-O1", "-O2"):
+                with self.subTest(release=release, level=level):
+                    program = build(self.path("program"), release, level, "-fsampler-adaptive", *flags)
+                    done = self.run_reported(program, SAMPLER_SPARSITY="1000000000", SAMPLER_SEED="1")
+                    self.assertEqual(done.stdout, expected)
+
     def test_the_more_often_a_place_executes_the_more_rarely_it_is_observed(self):
         flags = ("-O1", "-fsampler-scheme=branches", PROGRAMS / "decades.c")
         for release in RELEASES:
