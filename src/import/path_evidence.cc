@@ -138,14 +138,18 @@ bool denies_something(const RunFacts& run) {
   });
 }
 
-bool passed_deny_nothing(std::span<const Run> runs, std::span<const RunRecording> recordings) {
-  bool any = false;
+// Sets passed_deny_nothing and passed_have_lines.
+void look_at_passed(std::span<const Run> runs, std::span<const RunRecording> recordings,
+                    RecordingEvidence& evidence) {
   for (size_t i = 0; i < runs.size(); ++i) {
     if (recordings[i].failed || !runs[i].facts) continue;
-    if (denies_something(*runs[i].facts)) return false;
-    any = true;
+    if (denies_something(*runs[i].facts)) {
+      evidence.passed_deny_nothing = false;
+      return;
+    }
+    evidence.passed_deny_nothing = true;
+    evidence.passed_have_lines = evidence.passed_have_lines || !runs[i].facts->lines.empty();
   }
-  return any;
 }
 
 RecordingEvidence evidence_of(std::vector<Run> runs, std::span<const RunRecording> recordings,
@@ -164,7 +168,7 @@ RecordingEvidence evidence_of(std::vector<Run> runs, std::span<const RunRecordin
   }
   RecordingEvidence evidence = observe_runs(
       runs, recordings, std::make_unique<const PathPredicates>(runs, std::move(sorted)));
-  evidence.passed_deny_nothing = passed_deny_nothing(runs, recordings);
+  look_at_passed(runs, recordings, evidence);
   return evidence;
 }
 

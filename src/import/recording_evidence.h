@@ -32,6 +32,7 @@ struct RecordingEvidence {
   // Of paths: there are runs that passed, but of nothing do they say that they did not do it, so
   // that no predicate can predict failure.
   bool passed_deny_nothing = false;
+  bool passed_have_lines = false;  // though they say which lines ran
   ProblemLog problems;
 };
 

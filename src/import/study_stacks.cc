@@ -161,6 +161,9 @@ isolation::Crash crash_of(const StudyRun& run, const StudyStacks& stacks) {
   } else {
     crash.ending = run.rule;
   }
+  // A shell that started the program has such a status if a signal ended it.
+  constexpr int kShellSignals = 128;
+  crash.by_signal = !run.signal.empty() || run.status.value_or(0) > kShellSignals;
   const auto found = stacks.find(run.number);
   if (found != stacks.end()) crash.stack = found->second;
   return crash;

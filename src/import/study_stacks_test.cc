@@ -71,6 +71,10 @@ TEST(Crashes, EndBySignalStatusOrRule) {
   EXPECT_EQ(crash_of(run_of("command", {}, "SIGSEGV"), stacks).ending, "SIGSEGV");
   EXPECT_EQ(crash_of(run_of("status", 3, ""), {}).ending, "status 3");
   EXPECT_EQ(crash_of(run_of("output", 0, ""), {}).ending, "output");
+  EXPECT_TRUE(crash_of(run_of("signal", {}, "SIGSEGV"), {}).by_signal);
+  EXPECT_TRUE(crash_of(run_of("status", 134, ""), {}).by_signal);
+  EXPECT_FALSE(crash_of(run_of("status", 3, ""), {}).by_signal);
+  EXPECT_FALSE(crash_of(run_of("output", 0, ""), {}).by_signal);
 }
 
 TEST(Crashes, OfATimeoutHaveItsStack) {

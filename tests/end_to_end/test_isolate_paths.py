@@ -3,6 +3,7 @@ import itertools
 import json
 import pathlib
 import re
+import shutil
 import unittest
 
 from core_files import crash
@@ -84,6 +85,20 @@ class IsolatePaths(SamplerCase):
                 run(program, str(mode), env={"TELLTALE_PATHS": str(self.path(label) / "1.core"), "TELLTALE_PATHS_AT_EXIT": "1"})
             done = telltale("isolate", "--failed", self.path("failed"), "--passed", self.path("passed"))
             self.assertEqual("the runs that passed left no paths to compare with: their calls had returned" in done.stderr, schema == "pt.schema", done.stderr)
+
+    def test_a_branch_that_shares_its_line(self):
+        """Runs that passed say which lines ran, but predicates are of lines; no function of the program is on the stacks of its exit."""
+        study = self.path("study")
+        program = build(self.path("one_line"), RELEASES[-1], "--trace=bb.schema", "-silent", "-O0", SOURCE_DIR / "tests/programs/csi/branch_on_one_line.c")
+        done = telltale("run", "--study", study, "--times", "6", "--reference", shutil.which("echo"), "--", program, "{}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        done = telltale("isolate", study, "--json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        document = json.loads(done.stdout)
+        self.assertEqual((document["runs"]["failing"], document["rows"]), (2, []))
+        self.assertEqual([(each["ending"], each["stack"]) for each in document["clusters"]], [("output", "")])
+        self.assertIn("the runs that passed say of no line that it did not run", done.stderr)
+        self.assertNotIn("left no paths", done.stderr)
 
     def test_what_a_crash_prevents_does_not_predict_it(self):
         """Lines that the crashed calls could still have reached, and those of functions that were not called yet."""

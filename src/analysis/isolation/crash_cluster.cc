@@ -115,7 +115,7 @@ size_t count_inside(std::span<const StackFrame* const> stack) {
 
 }  // namespace
 
-std::string normalise_stack(std::span<const StackFrame> frames) {
+std::string normalise_stack(std::span<const StackFrame> frames, bool by_signal) {
   const std::vector<const StackFrame*> stack = without_runtime(frames);
   // Below main and the first function of a thread are frames of libraries, too.
   size_t begin = 0;
@@ -123,6 +123,7 @@ std::string normalise_stack(std::span<const StackFrame> frames) {
   while (begin < end && is_outside(*stack[begin])) ++begin;
   const bool has_program = begin != end;
   if (!has_program) {
+    if (!by_signal) return {};
     begin = 0;
     end = stack.size();
   }
@@ -141,7 +142,7 @@ std::vector<CrashCluster> cluster_crashes(std::span<const Crash> crashes) {
   std::map<std::pair<std::string_view, std::string>, size_t> known;
   std::vector<CrashCluster> clusters;
   for (size_t i = 0; i < crashes.size(); ++i) {
-    std::string stack = normalise_stack(crashes[i].stack);
+    std::string stack = normalise_stack(crashes[i].stack, crashes[i].by_signal);
     const auto [at, is_new] = known.try_emplace({crashes[i].ending, stack}, clusters.size());
     if (is_new) {
       const uint64_t hash = fnv1a(crashes[i].ending + "\n" + stack);

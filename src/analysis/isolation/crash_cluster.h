@@ -22,6 +22,7 @@ struct StackFrame {
 struct Crash {
   std::string ending;             // "SIGSEGV", "status 3", "timeout"
   std::vector<StackFrame> stack;  // the innermost frame first; empty: unknown
+  bool by_signal = true;          // else the program ended by itself
 };
 
 // Failed runs with the same ending and the same normalised stack.
@@ -36,8 +37,10 @@ struct CrashCluster {
 // The names of the three innermost functions of the program, "merge < add < main". Frames of the
 // system's libraries, of Telltale's runtime and of what reports a fault (abort, assertions,
 // sanitizers, allocators) are left out. A function that repeats counts once, since the depth of a
-// recursion varies. If nothing else is left, the innermost frames as they are; empty: no stack.
-std::string normalise_stack(std::span<const StackFrame> stack);
+// recursion varies. If nothing else is left, the innermost frames as they are, if a signal ended
+// the run: a program that ended by itself, after main() had returned, has only frames of what calls
+// main. Empty: no stack.
+std::string normalise_stack(std::span<const StackFrame> stack, bool by_signal = true);
 
 // The clusters of `crashes`: the largest first, of equal ones the one with the earliest member.
 std::vector<CrashCluster> cluster_crashes(std::span<const Crash> crashes);

@@ -93,6 +93,15 @@ TEST(NormalisedStack, OfLibrariesAloneIsTheInnermostFrames) {
   EXPECT_EQ(normalise_stack(stack), "raise < abort");
 }
 
+TEST(NormalisedStack, OfAProgramThatEndedByItselfHasOnlyItsFrames) {
+  const std::string libc = "/lib/x86_64-linux-gnu/libc.so.6";
+  std::vector<StackFrame> stack = {frame("exit", libc), frame("__libc_start_call_main", libc),
+                                   frame("__libc_start_main", libc), frame("_start")};
+  EXPECT_EQ(normalise_stack(stack, false), "");
+  stack.insert(stack.begin() + 1, {frame("give_up"), frame("main")});
+  EXPECT_EQ(normalise_stack(stack, false), "give_up < main");
+}
+
 TEST(NormalisedStack, CountsARecursiveFunctionOnce) {
   EXPECT_EQ(normalise_stack(frames({"f", "f", "f", "g", "main"})), "f < g < main");
   EXPECT_EQ(normalise_stack(frames({"f", "g", "f", "g", "main"})), "f < g < main");

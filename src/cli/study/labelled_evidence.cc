@@ -96,6 +96,7 @@ Result<void> use_recordings(const IsolationSources& sources, size_t workers, boo
   evidence.report_of_run = std::move(read->recording_of_run);
   evidence.without_report = read->without_report;
   evidence.passed_deny_nothing = read->passed_deny_nothing;
+  evidence.passed_have_lines = read->passed_have_lines;
   return {};
 }
 
@@ -131,6 +132,7 @@ void add_path_evidence(RecordingEvidence read, const std::vector<size_t>& number
   for (const size_t recording : read.recording_of_run)
     paths.number_of_run.push_back(numbers[recording]);
   evidence.passed_deny_nothing = read.passed_deny_nothing && evidence.predicates == nullptr;
+  evidence.passed_have_lines = read.passed_have_lines;
   if (evidence.predicates != nullptr) {
     paths = join_evidence({.predicates = std::move(evidence.predicates),
                            .runs = std::move(evidence.runs),

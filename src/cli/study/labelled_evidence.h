@@ -28,6 +28,7 @@ struct LabelledEvidence {
   uint64_t unresolved = 0;           // reports of another program
   std::string_view note;             // why nothing was observed; empty: something was
   bool passed_deny_nothing = false;  // as RecordingEvidence
+  bool passed_have_lines = false;    // as RecordingEvidence
   ProblemLog problems;
 };
 

@@ -134,6 +134,10 @@ void remark(const LabelledEvidence& evidence, const IsolationRuns& runs) {
             ? "every run failed: without a run that passed, no predicate predicts failure"
             : "no run that passed has a report of these programs, so no predicate predicts "
               "failure");
+  } else if (evidence.passed_deny_nothing && evidence.passed_have_lines) {
+    say("the runs that passed say of no line that it did not run, so no predicate predicts "
+        "failure: predicates are of whole lines, and what only the failed runs did may share its "
+        "line with what all did");
   } else if (evidence.passed_deny_nothing) {
     say("the runs that passed left no paths to compare with: their calls had returned, and paths "
         "are those of calls that have not (--trace=cc_pt.schema also keeps which lines ran)");
