@@ -54,7 +54,10 @@ class RecordedNames::Opener {
           object.path, fmt::format("the recording has more than {} programs", kMaxPrograms)));
     }
     const std::shared_ptr<Program>& program = place->second;
-    if (program != nullptr && object.functions != 0 && !program->map) read_map(*program);
+    if (program != nullptr && object.functions != 0 && !program->asked_for_map) {
+      program->asked_for_map = true;
+      program->map = program->file->map(problems_);
+    }
     return program;
   }
 
@@ -89,26 +92,8 @@ class RecordedNames::Opener {
     return use(object.path);
   }
 
-  [[nodiscard]] SymbolizerOptions symbols() const {
-    SymbolizerOptions options;
-    options.places = places_;
-    return options;
-  }
-
   std::shared_ptr<Program> use(const std::string& path) const {
-    auto program = std::make_shared<Program>();
-    program->path = path;
-    program->code = std::make_unique<Symbolizer>(path, symbols());
-    return program;
-  }
-
-  void read_map(Program& program) {
-    Result<ProgramNames> map = ProgramNames::open({{0, program.path}}, symbols(), problems_);
-    if (map) {
-      program.map = *std::move(map);
-    } else {
-      problems_.add(problem_with(program.path, map.error().detail));
-    }
+    return std::make_shared<Program>(Program{.file = shared_program(path, places_)});
   }
 
   const GivenProgram* choose_given(const xray::SideObject& object) const {
@@ -186,7 +171,7 @@ FunctionInfo RecordedNames::ask_program(uint32_t id) const {
   const xray::SideObject& object = record_.objects[*index];
   info.module = object.path;
   const Program* program = programs_[*index].get();
-  if (program == nullptr || !program->map) return info;
+  if (program == nullptr || program->map == nullptr) return info;
   const ProgramFunction& function = program->map->describe(id - object.id_base);
   // A number missing from the map cannot be the recording's number.
   if (function.address == 0 && function.linkage_name.empty()) return info;
@@ -201,8 +186,8 @@ FunctionInfo RecordedNames::describe_address(const xray::SideFunction& function)
     address -= object.load_bias;
     info.module = object.path;
     if (const Program* program = programs_[function.object].get()) {
-      CodeName code = program->code->find(address);
-      info.module = program->path;
+      CodeName code = program->file->code().find(address);
+      info.module = program->file->path();
       info.name = demangle(code.linkage_name);
       info.linkage_name = std::move(code.linkage_name);
       info.file = std::move(code.file);

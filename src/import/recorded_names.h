@@ -2,7 +2,6 @@
 
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -11,9 +10,9 @@
 #include "base/problem.h"
 #include "formats/xray/side_record.h"
 #include "import/open_options.h"
+#include "import/shared_program.h"
 #include "model/function_names.h"
 #include "program/program_names.h"
-#include "program/symbolizer.h"
 
 namespace telltale {
 
@@ -38,9 +37,9 @@ class RecordedNames final : public FunctionNames {
  private:
   // A file that names functions.
   struct Program {
-    std::string path;
-    std::optional<ProgramNames> map;   // of clang's sleds; read if the recording uses its ids
-    std::unique_ptr<Symbolizer> code;  // of functions identified by address
+    std::shared_ptr<SharedProgram> file;
+    const ProgramNames* map = nullptr;  // of `file`; if the recording uses its ids
+    bool asked_for_map = false;
   };
   class Opener;
 
