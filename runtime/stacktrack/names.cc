@@ -57,17 +57,13 @@ const char* opening(const char* begin, const char* close) {
   return nullptr;
 }
 
-// The end of the result type: the last space outside brackets.
+// The end of the result type: the last space, * or & outside brackets.
 const char* name_begin(const char* begin, const char* end) {
   int depth = 0;
   for (const char* at = end - 1; at >= begin; --at) {
     if (*at == '>' || *at == ')') ++depth;
     if (*at == '<' || *at == '(') --depth;
-    if (*at == ' ' && depth == 0) {
-      ++at;
-      while (at < end && (*at == '*' || *at == '&')) ++at;
-      return at;
-    }
+    if ((*at == ' ' || *at == '*' || *at == '&') && depth == 0) return at + 1;
   }
   return begin;
 }
@@ -91,19 +87,30 @@ FunctionName parts_of(const char* pretty) {
     return whole;
   }
   Text arguments{pretty, 0};
-  if (end > pretty && end[-1] == ']') {
-    const char* const note = std::strstr(pretty, " [");
-    if (note == nullptr) return whole;
-    arguments = {note, static_cast<size_t>(end - note)};
-    end = note;
+  for (const char* from = pretty;;) {
+    const char* const note = std::strstr(from, " [");
+    if (note != nullptr && note < end && end[-1] == ']') {
+      arguments = {note, static_cast<size_t>(end - note)};
+      end = note;
+    }
+    const char* close = end - 1;
+    while (close >= from && *close != ')') --close;
+    const char* const open = close < from ? nullptr : opening(from, close);
+    if (open == nullptr || open == from) return whole;
+    // What returns a pointer to an array or a function is in parentheses: "int (*f(char))[3]",
+    // "int (*f(char))(long)".
+    if (close + 1 < end && close[1] == '[') {
+      from = open + 1;
+      end = close;
+      continue;
+    }
+    const char* const begin = name_begin(from, open);
+    if (begin >= open) return whole;
+    if (open[-1] != ')' || opening(begin, open - 1) != begin)
+      return {{{begin, static_cast<size_t>(open - begin)}, arguments}};
+    from = begin + 1;
+    end = open - 1;
   }
-  const char* close = end - 1;
-  while (close >= pretty && *close != ')') --close;
-  const char* const open = close < pretty ? nullptr : opening(pretty, close);
-  if (open == nullptr || open == pretty) return whole;
-  const char* const begin = name_begin(pretty, open);
-  if (begin >= open) return whole;
-  return {{{begin, static_cast<size_t>(open - begin)}, arguments}};
 }
 
 }  // namespace

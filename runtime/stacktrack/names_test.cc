@@ -30,6 +30,19 @@ TEST(ShortFunctionName, KeepsScopeAndName) {
   EXPECT_EQ(shortened("virtual int& A::f() &&"), "A::f");
 }
 
+TEST(ShortFunctionName, OfAFunctionThatReturnsAPointerToAFunctionIsItsName) {
+  EXPECT_EQ(shortened("int (* ret(int))(char)"), "ret");  // g++
+  EXPECT_EQ(shortened("int (*ret(int))(char)"), "ret");   // clang
+  EXPECT_EQ(shortened("const char *(*ns::A::pick(void (*)(int)) const)(char)"), "ns::A::pick");
+  EXPECT_EQ(shortened("int (&(anonymous namespace)::rows())[3]"), "(anonymous namespace)::rows");
+  EXPECT_EQ(shortened("void (*(*twice(int))(char))(long)"), "twice");
+  EXPECT_EQ(shortened("T (* get(T))(int) [with T = char]"), "get [with T = char]");
+  EXPECT_EQ(shortened("int (*get(T) [T = char])(T)"), "get [T = char]");
+  EXPECT_EQ(shortened("int (A::* A::member())(int)"), "A::member");
+  EXPECT_EQ(shortened("int (A::*A::member())(int)"), "A::member");
+  EXPECT_EQ(shortened("int (*(int))(char)"), "int (*(int))(char)");
+}
+
 TEST(ShortFunctionName, LeavesWholeWhatItDoesNotUnderstand) {
   for (const char* name : {"main()::<lambda(int)>", "bool A::operator()(int) const", "work", "",
                            ")", "(", "f)", "()", " [x]", "auto f() -> decltype(g())"}) {
