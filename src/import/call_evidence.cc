@@ -71,8 +71,11 @@ class CallPredicates final : public PredicateSet {
         return describe_time(functions_[timed_[at]], yes);
       case Group::kEdge: {
         const auto& [caller, callee] = others_.edges[at];
-        return words("call-edges", caller,
-                     fmt::format("{} {} {}", caller, yes ? "called" : "did not call", callee));
+        PredicateWords found =
+            words("call-edges", caller,
+                  fmt::format("{} {} {}", caller, yes ? "called" : "did not call", callee));
+        found.callee = callee;
+        return found;
       }
       case Group::kUnwound:
         return words("unwound", others_.unwound[at],

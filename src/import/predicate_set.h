@@ -19,6 +19,7 @@ struct PredicateWords {
   std::string_view file;  // empty: unknown
   uint64_t line = 0;      // 0: unknown
   std::string_view function;
+  std::string_view callee;  // that the text names besides it; often empty
   std::string_view scheme;  // kind of predicate
   std::string text;         // "x < 0", "argc > 1 is TRUE"
   Compares compares = Compares::nothing_or_constant;

@@ -9,9 +9,11 @@ import mono_programs
 import sarif_schema
 from study_case import telltale
 
+LOAD = "_Z4loadRKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE"
+
 
 class IsolateCallsTest(unittest.TestCase):
-    NAMES = ["main", "work", "rare", "slow", "always"]
+    NAMES = ["main", "work", "rare", "slow", "always", LOAD]
 
     @classmethod
     def setUpClass(cls):
@@ -86,6 +88,15 @@ class IsolateCallsTest(unittest.TestCase):
         document = self.isolate("slow", [(i % 5 == 0, [("always", 5), ("slow", 900 + i if i % 5 == 0 else 100 + i)]) for i in range(50)])
         (row,) = document["rows"]
         self.assertEqual((row["predicate"], row["scheme"]), ("a call of slow took longer than 149 ns", "call-times"))
+
+    def test_text_has_short_names_and_json_full_ones(self):
+        runs = [(i % 4 == 0, [("always", 9, *["rare"] * (i % 4 != 0)), (LOAD, 9, *["rare"] * (i % 4 == 0))]) for i in range(40)]
+        (row,) = self.isolate("names", runs)["rows"]
+        full = "load(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> > const&)"
+        self.assertIn((f"{full} called rare", full), [(each["predicate"], each["function"]) for each in [row, *row["same"]]])
+        text = telltale("isolate", "--failed", self.folder / "names-failed", "--passed", self.folder / "names-passed", "--program", self.map, "--same").stdout
+        self.assertIn("load(std::string const&) called rare  ", text)
+        self.assertNotIn("basic_string", text)
 
     def test_a_caller_that_separates(self):
         document = self.isolate("edge", [(i % 4 == 0, [("always", 9, *["rare"] * (i % 4 != 0)), ("work", 9, *["rare"] * (i % 4 == 0))]) for i in range(40)])

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bytes/input_file.h"
+#include "cli/study/short_words.h"
 #include "output/escape.h"
 #include "output/flame/page.h"
 #include "output/flame/page_text.h"
@@ -85,8 +86,9 @@ class PageWriter {
 
  private:
   void write_place(const PredicateWords& words) {
-    json_.member("predicate", room_.text(words.text))
-        .member("function", room_.text(words.function));
+    const ShortWords shown = short_words(words);
+    json_.member("predicate", room_.text(shown.text))
+        .member("function", room_.text(shown.function));
     json_.member("file", room_.text(words.file)).member("line", words.line);
   }
 
@@ -212,7 +214,8 @@ class PageWriter {
       const PredicateWords words = answer_.predicates.describe(sites.best);
       const isolation::RunCounts& truth = tally_->of(sites.best).true_in;
       json_.begin_object().member("line", line).member("sites", sites.sites);
-      json_.member("predicate", room_.text(words.text)).member("importance", sites.importance);
+      json_.member("predicate", room_.text(short_words(words).text))
+          .member("importance", sites.importance);
       json_.member("failed", truth.failing).member("passed", truth.successful).end_object();
     }
     json_.end_array();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/joined.h"
+#include "cli/study/short_words.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
 #include "output/table/table.h"
@@ -200,7 +201,8 @@ Table compound_table(const IsolationAnswer& answer) {
   };
   const auto part = [&](uint32_t predicate) {
     const PredicateWords words = answer.predicates.describe(predicate);
-    return fmt::format("{} ({}, {})", words.text, words.function, place_of(words));
+    const ShortWords shown = short_words(words);
+    return fmt::format("{} ({}, {})", shown.text, shown.function, place_of(words));
   };
   Table table{TableSchema(kColumns)};
   for (const isolation::Compound& compound : answer.compounds) {
@@ -248,8 +250,9 @@ void write_regression_text(const IsolationAnswer& answer, size_t limit, BlockWri
   for (size_t i = 0; i < shown; ++i) {
     const isolation::Coefficient& one = regression.coefficients[i];
     const PredicateWords words = answer.predicates.describe(one.predicate);
+    const ShortWords said = short_words(words);
     table.add_row({one.weight, uint64_t{one.true_in.failing}, uint64_t{one.true_in.successful},
-                   words.text, std::string(words.function), place_of(words)});
+                   said.text, said.function, place_of(words)});
   }
   if (shown != 0) table.write_text(out);
   if (shown < all) out.write(fmt::format("{} of {} rows; --limit 0 shows all\n", shown, all));
@@ -276,6 +279,7 @@ constexpr std::array kShownColumns = {
 std::vector<Table::Cell> text_cells(const IsolationAnswer& answer, size_t index) {
   const Predictor& predictor = answer.isolation.predictors[index];
   const PredicateWords words = answer.predicates.describe(predictor.predicate);
+  const ShortWords shown = short_words(words);
   const Scores scores = scores_of(answer, predictor);
   return {uint64_t{index + 1},
           predictor.score,
@@ -287,15 +291,16 @@ std::vector<Table::Cell> text_cells(const IsolationAnswer& answer, size_t index)
           uint64_t{predictor.counts.true_in.successful},
           uint64_t{predictor.explained},
           uint64_t{predictor.same.size()},
-          words.text,
-          std::string(words.function),
+          shown.text,
+          shown.function,
           place_of(words)};
 }
 
 // A predicate that was true in the runs of the predictor above it.
 std::vector<Table::Cell> same_cells(const PredicateWords& words) {
   std::vector<Table::Cell> cells(kShownColumns.size() - 3);
-  cells.insert(cells.end(), {words.text, std::string(words.function), place_of(words)});
+  const ShortWords shown = short_words(words);
+  cells.insert(cells.end(), {shown.text, shown.function, place_of(words)});
   return cells;
 }
 

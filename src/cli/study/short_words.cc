@@ -1,0 +1,27 @@
+#include "cli/study/short_words.h"
+
+#include <cstddef>
+#include <string_view>
+
+#include "model/short_name.h"
+
+namespace telltale::cli {
+namespace {
+
+void shorten_name(std::string& text, std::string_view name, const std::string& shorter) {
+  if (name.empty() || name == shorter) return;
+  for (size_t at = text.find(name); at != std::string::npos;
+       at = text.find(name, at + shorter.size()))
+    text.replace(at, name.size(), shorter);
+}
+
+}  // namespace
+
+ShortWords short_words(const PredicateWords& words) {
+  ShortWords found{.text = words.text, .function = short_name(words.function)};
+  shorten_name(found.text, words.function, found.function);
+  shorten_name(found.text, words.callee, short_name(words.callee));
+  return found;
+}
+
+}  // namespace telltale::cli

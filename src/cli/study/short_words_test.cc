@@ -1,0 +1,31 @@
+#include "cli/study/short_words.h"
+
+#include <gtest/gtest.h>
+
+namespace telltale::cli {
+namespace {
+
+TEST(ShortWords, NameFunctionsShortlyInTheTextToo) {
+  const std::string caller =
+      "load(std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >)";
+  const std::string callee = "std::vector<int, std::allocator<int> >::size() const";
+  PredicateWords words;
+  words.function = caller;
+  words.callee = callee;
+  words.text = caller + " called " + callee;
+  const ShortWords found = short_words(words);
+  EXPECT_EQ(found.function, "load(std::string)");
+  EXPECT_EQ(found.text, "load(std::string) called std::vector<int>::size() const");
+}
+
+TEST(ShortWords, LeaveOtherTextsAsTheyAre) {
+  PredicateWords words;
+  words.function = "main";
+  words.text = "main_count > 0";
+  EXPECT_EQ(short_words(words).text, "main_count > 0");
+  words.function = "";
+  EXPECT_EQ(short_words(words).text, "main_count > 0");
+}
+
+}  // namespace
+}  // namespace telltale::cli
