@@ -12,8 +12,11 @@ using Said = PathFacts::Said;
 KnownLines::OfRun KnownLines::add(std::span<const LinesOfFunction> run_says) {
   const std::scoped_lock lock(mutex_);
   OfRun run;
+  size_t count = 0;
+  for (const LinesOfFunction& one : run_says) count += one.lines.size();
+  run.reserve(count);
   for (const auto& [function, lines] : run_says) {
-    std::map<SourceLine, uint32_t>& numbers = numbers_[function];
+    SortedMap<SourceLine, uint32_t>& numbers = numbers_[function];
     // Both are in order, and have mostly the same lines.
     auto at = numbers.begin();
     for (const auto& [line, said] : lines) {

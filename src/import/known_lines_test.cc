@@ -23,7 +23,7 @@ Deed line(const std::string& file, uint32_t number) {
 }
 
 // What a run says of lines of `f`.
-LinesOfFunction of_f(const std::string& file, std::map<SourceLine, Said> lines) {
+LinesOfFunction of_f(const std::string& file, SortedMap<SourceLine, Said> lines) {
   return {.function = {"f", file}, .lines = std::move(lines)};
 }
 

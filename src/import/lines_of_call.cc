@@ -1,12 +1,14 @@
 #include "import/lines_of_call.h"
 
 #include <cstddef>
+#include <map>
 
 namespace telltale {
 
 CoveredLines lines_of_call(const FramePaths& frame) {
-  CoveredLines lines;
-  CoveredLines entered;  // by the blocks as a whole
+  // Blocks have lines in any order.
+  std::map<SourceLine, Ran> lines;
+  std::map<SourceLine, Ran> entered;  // by the blocks as a whole
   for (const FramePaths::Block& block : frame.blocks) {
     for (size_t i = 0; i < block.lines.size(); ++i) {
       add_copy(lines, block.lines[i], block.lines_ran[i]);
@@ -25,7 +27,7 @@ CoveredLines lines_of_call(const FramePaths& frame) {
     const bool is_of_part = whole != entered.end() && whole->second != known->second;
     if (!is_new && !is_of_part) known->second = agree(known->second, ran);
   }
-  return lines;
+  return {lines.begin(), lines.end()};
 }
 
 }  // namespace telltale

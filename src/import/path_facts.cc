@@ -174,7 +174,10 @@ class Ahead {
 CoveredLines lines_of(const FunctionCoverage& function) {
   CoveredLines lines = function.lines;
   const InternedText file(function.file);
-  for (const auto& [line, ran] : function.source_lines) lines[{file, line}] = ran;
+  CoveredLines own;
+  own.reserve(function.source_lines.size());
+  for (const auto& [line, ran] : function.source_lines) own.try_emplace({file, line}, ran);
+  lines.join(own, [](auto& line, Ran ran) { line.second = ran; });
   return lines;
 }
 
@@ -246,6 +249,7 @@ Result<SeparateFacts> read_separate_facts(const StackPaths& stacks, ProblemLog& 
     const bool called = was_called(function, lines);
     LinesOfFunction& all = separate.lines.emplace_back();
     all.function = {function.function, function.file};
+    all.lines.reserve(lines.size());
     for (const auto& [line, ran] : lines) {
       const bool not_yet = crashed && ran == Ran::no && (!called || ahead.has(function, line));
       all.lines.try_emplace(line, not_yet ? Said::not_yet : said(ran));

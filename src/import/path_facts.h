@@ -15,6 +15,7 @@
 #include "analysis/paths/path_history.h"
 #include "base/error.h"
 #include "base/problem.h"
+#include "base/sorted_map.h"
 #include "import/stack_paths.h"
 
 namespace telltale {
@@ -68,7 +69,7 @@ struct PathFacts {
 // What a run says of the lines of a function (PathFacts::Kind::ran_in_process).
 struct LinesOfFunction {
   PathFacts::Function function;
-  std::map<SourceLine, PathFacts::Said> lines;
+  SortedMap<SourceLine, PathFacts::Said> lines;
 };
 
 // The facts of a run; what they say of lines, of which a run has tens of thousands, is separate.

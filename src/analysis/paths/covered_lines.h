@@ -3,18 +3,23 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <string>
 #include <unordered_set>
 #include <utility>
 
 #include "analysis/paths/coverage.h"
 #include "base/interned_text.h"
+#include "base/sorted_map.h"
 
 namespace telltale {
 
 using SourceLine = std::pair<InternedText, uint32_t>;  // file and number
-using CoveredLines = std::map<SourceLine, Ran>;
+using CoveredLines = SortedMap<SourceLine, Ran>;
+
+// Adds what other copies of the code did.
+inline void add_copies(CoveredLines& all, const CoveredLines& more) {
+  all.join(more, [](auto& line, Ran ran) { line.second = any_of(line.second, ran); });
+}
 
 struct HashSourceLine {
   size_t operator()(const SourceLine& line) const {

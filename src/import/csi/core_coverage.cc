@@ -133,7 +133,7 @@ class CoverageReader {
   // Another copy of the same function.
   static void join(const FlagAnswers& copy, FlagAnswers& told) {
     told.ran = any_of(told.ran, copy.ran);
-    for (const auto& [place, ran] : copy.lines) add_copy(told.lines, place, ran);
+    add_copies(told.lines, copy.lines);
     for (size_t i = 0; i < told.calls.size() && i < copy.calls.size(); ++i)
       told.calls[i].returned = any_of(told.calls[i].returned, copy.calls[i].returned);
   }
@@ -143,10 +143,8 @@ class CoverageReader {
     FlagAnswers answers{.ran = Ran::maybe, .lines = {}, .calls = {}};
     for (const auto& [mechanism, told] : variant) {
       answers.ran = agree(answers.ran, told.ran);
-      for (const auto& [place, ran] : told.lines) {
-        const auto [known, is_new] = answers.lines.try_emplace(place, ran);
-        if (!is_new) known->second = agree(known->second, ran);
-      }
+      answers.lines.join(told.lines,
+                         [](auto& line, Ran ran) { line.second = agree(line.second, ran); });
     }
     if (answers.ran != Ran::no) return answers;
     for (auto& [place, ran] : answers.lines) ran = Ran::no;
@@ -182,7 +180,7 @@ class CoverageReader {
     for (const auto& [symbol, variant] : variants) {
       const FlagAnswers answers = answers_of(variant);
       function.ran = any_of(function.ran, answers.ran);
-      for (const auto& [place, ran] : answers.lines) add_copy(function.lines, place, ran);
+      add_copies(function.lines, answers.lines);
       may_have_other_lines =
           may_have_other_lines || (answers.lines.empty() && answers.ran != Ran::no);
       for (const auto& [mechanism, told] : variant) {
@@ -316,8 +314,9 @@ std::vector<FunctionCoverage> read_flags(const CoreFile& core, const std::string
 
 // Adds what the function's own code says of its lines.
 void join_source_lines(const SourceLineSet& uncertain, FunctionCoverage& function) {
+  const InternedText file(function.file);
   for (auto& [line, ran] : function.source_lines) {
-    const std::pair place(function.file, line);
+    const SourceLine place(file, line);
     if (ran == Ran::no && uncertain.contains(place)) ran = Ran::maybe;
     const auto own = function.lines.find(place);
     if (own != function.lines.end()) ran = any_of(ran, own->second);

@@ -41,6 +41,7 @@ FlagAnswers told_of_blocks(const CoverageRecord& record, const LinesOfRecord& li
   std::vector<std::optional<Ran>> lines_ran(lines.lines.size());
   for (const auto& [block, line] : lines.places)
     lines_ran[line] = lines_ran[line] ? any_of(*lines_ran[line], ran[block]) : ran[block];
+  told.lines.reserve(lines_ran.size());
   for (size_t i = 0; i < lines_ran.size(); ++i)
     told.lines.try_emplace(lines.lines[i], lines_ran[i].value_or(Ran::maybe));
   for (const CoverageRecord::Call& call : record.calls) {

@@ -15,15 +15,12 @@
 namespace telltale {
 namespace {
 
-bool is_generated(const FlowFunctions& flow, const std::string& module, const std::string& symbol) {
-  const FlowFunction* const function = flow.named(module, symbol);
+bool is_generated(const FlowFunction* function, const std::string& symbol) {
   return function == nullptr ? csi::is_of_runtime(symbol) : function->copies.front()->is_generated;
 }
 
 // The symbol in the source.
-const std::string& source_of(const FlowFunctions& flow, const std::string& module,
-                             const std::string& symbol) {
-  const FlowFunction* const function = flow.named(module, symbol);
+const std::string& source_of(const FlowFunction* function, const std::string& symbol) {
   return function == nullptr ? symbol : function->source;
 }
 
@@ -31,8 +28,9 @@ const std::string& source_of(const FlowFunctions& flow, const std::string& modul
 // functions, and those by which copies of one function lead to each other.
 void name_calls(const FlowFunctions& flow, const std::string& source, FunctionCoverage& function) {
   std::erase_if(function.calls, [&](FunctionCoverage::Call& call) {
-    if (is_generated(flow, function.module, call.callee)) return true;
-    call.callee = source_of(flow, function.module, call.callee);
+    const FlowFunction* const callee = flow.named(function.module, call.callee);
+    if (is_generated(callee, call.callee)) return true;
+    call.callee = source_of(callee, call.callee);
     return call.line == 0 && call.callee == source;
   });
 }
@@ -78,7 +76,7 @@ std::string joined_mechanisms(const std::string& a, const std::string& b) {
 void join(FunctionCoverage&& copy, FunctionCoverage& function) {
   function.ran = any_of(function.ran, copy.ran);
   function.mechanisms = joined_mechanisms(function.mechanisms, copy.mechanisms);
-  for (const auto& [place, ran] : copy.lines) add_copy(function.lines, place, ran);
+  add_copies(function.lines, copy.lines);
   join_calls(copy.calls, function.calls);
   std::ranges::move(copy.blocks, std::back_inserter(function.blocks));
 }
@@ -89,8 +87,9 @@ void join_copies(const FlowFunctions& flow, std::vector<FunctionCoverage>& funct
   using Key = std::tuple<std::string, std::string, std::string>;  // module, source, file
   std::map<Key, std::vector<FunctionCoverage>> copies;
   for (FunctionCoverage& function : functions) {
-    if (is_generated(flow, function.module, function.linkage_name)) continue;
-    const std::string source = source_of(flow, function.module, function.linkage_name);
+    const FlowFunction* const known = flow.named(function.module, function.linkage_name);
+    if (is_generated(known, function.linkage_name)) continue;
+    const std::string source = source_of(known, function.linkage_name);
     name_calls(flow, source, function);
     auto& all = copies[{function.module, source, function.file}];
     // The function's own blocks come first.

@@ -9,6 +9,7 @@
 #include "analysis/paths/program_flow.h"
 #include "import/csi/flow_evidence.h"
 #include "import/csi/lines_of_copies.h"
+#include "import/csi/program_answers.h"
 #include "import/csi/program_metadata.h"
 #include "import/stack_paths.h"
 #include "program/core_file.h"
@@ -38,9 +39,6 @@ void add_frame_blocks(const ProgramMetadata& metadata, const FoundEvidence& evid
 // The same for frames alone.
 void add_frame_blocks(const CoreFile& core, const ProgramMetadata& metadata,
                       const std::vector<FlaggedRecord>& flags, std::vector<ThreadPaths>& threads);
-
-// Of functions: what of them to find out.
-enum class Detail : uint8_t { lines, blocks };  // blocks: lines, too
 
 // What certainly ran, certainly did not, or may have run, of all functions that say which blocks
 // and calls they have: by stacks, paths and flags together. Adds it to `functions`, which has those

@@ -137,6 +137,7 @@ void add_functions(const CoreFile& core, const CoreStacks& stacks, ProgramMetada
   }
   metadata.structure = FlowStructure(metadata.functions.flow());
   metadata.functions_of_records = FunctionsOfRecords(metadata.functions, metadata.modules);
+  metadata.answers = AnswersIfNothingRan(metadata.functions, metadata.modules);
   for (ProgramMetadata::Coverage& coverage : metadata.coverage) {
     for (ProgramMetadata::Coverage::Function& function : coverage.functions)
       function.flow = metadata.functions.flagged_by(coverage.module, function.record);

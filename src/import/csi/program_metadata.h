@@ -18,6 +18,7 @@
 #include "import/csi/functions_of_records.h"
 #include "import/csi/lines_of_copies.h"
 #include "import/csi/path_graphs.h"
+#include "import/csi/program_answers.h"
 #include "program/core_file.h"
 #include "program/core_stacks.h"
 
@@ -43,6 +44,7 @@ struct ProgramMetadata {
   FlowFunctions functions;                     // refers to `modules`
   FlowStructure structure{ProgramFlow()};      // of `functions`
   FunctionsOfRecords functions_of_records;     // refers to `graphs`
+  AnswersIfNothingRan answers;                 // of `functions`
   LinesOfCopies lines_of_copies;               // by the index of `functions`
   std::vector<Coverage> coverage;
   std::unordered_map<std::string, std::string> names;  // demangled, of functions of the source

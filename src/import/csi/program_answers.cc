@@ -1,0 +1,178 @@
+#include "import/csi/program_answers.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "program/demangle.h"
+
+namespace telltale {
+namespace {
+
+using csi::FlowRecord;
+
+std::string mechanisms_of(const FlowFunction& function) {
+  const auto is_traced = [](const FlowRecord* copy) { return copy->paths_key != 0; };
+  return std::ranges::any_of(function.copies, is_traced) ? "PT" : "";
+}
+
+// Whether control came to each line of each block.
+using LinesRan = std::vector<std::vector<Ran>>;
+
+LinesRan lines_ran(const FlowFunction& function, const std::vector<BlockAnswer>& blocks) {
+  LinesRan all;
+  all.reserve(blocks.size());
+  for (size_t block = 0; block < blocks.size(); ++block)
+    all.push_back(lines_ran(function.lines[block], blocks[block]));
+  return all;
+}
+
+void add_answers(const FlowFunction& function, const std::vector<BlockAnswer>& blocks,
+                 const LinesRan& ran, FunctionAnswers& answers) {
+  FunctionCoverage& of = answers.coverage;
+  of.ran = any_of(of.ran, blocks.front().ran);
+  struct Line {
+    Ran ran = Ran::no;
+    std::optional<Ran> entered;
+  };
+  std::vector<Line> all(function.all_lines.size());
+  for (size_t block = 0; block < blocks.size(); ++block) {
+    const std::vector<LineHere>& lines = function.lines[block];
+    for (size_t i = 0; i < lines.size(); ++i) {
+      auto& [line_ran, entered] = all[lines[i].index];
+      line_ran = any_of(line_ran, ran[block][i]);
+      entered = any_of(entered.value_or(Ran::no), blocks[block].ran);
+    }
+  }
+  // Both are in order, and all of these lines are known.
+  auto known = of.lines.begin();
+  CoveredLines entered;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const SourceLine& line = function.all_lines[i];
+    while (known->first != line) ++known;
+    known->second = any_of(known->second, all[i].ran);
+    if (all[i].entered) entered.try_emplace(line, *all[i].entered);
+  }
+  add_copies(answers.entered, entered);
+}
+
+void add_blocks(const FlowFunction& function, const std::vector<BlockAnswer>& blocks,
+                FunctionCoverage& coverage) {
+  for (size_t block = 0; block < blocks.size(); ++block) {
+    coverage.blocks.push_back({.id = id_of(function.copies.front()->blocks[block]),
+                               .lines = without_repetitions(function.lines[block]),
+                               .ran = blocks[block].ran});
+  }
+}
+
+void add_ran(std::optional<Ran>& known, Ran more) { known = known ? any_of(*known, more) : more; }
+
+// Adds the lines of a function that did not begin to those of the functions of the source that they
+// belong to.
+void add_source_lines(const FlowFunction& function, std::vector<SourceFunction>& sources) {
+  for (const auto& [scope, owner] : function.owners)
+    if (sources[owner.source].line == 0) sources[owner.source].line = owner.line;
+  for (const auto* const blocks : {&function.lines, &function.lost_lines}) {
+    for (const std::vector<LineHere>& lines : *blocks) {
+      for (const LineHere& here : lines) {
+        const auto found = function.owners.find(here.scope);
+        if (found == function.owners.end()) continue;
+        SourceFunction& owner = sources[found->second.source];
+        owner.lines.try_emplace(here.line.second, Ran::no);
+        if (found->second.is_inlined) add_ran(owner.ran, Ran::no);
+      }
+    }
+  }
+}
+
+// Adds what ran to it. What a function's own code says is joined with what flags say, elsewhere.
+void add_source_lines(const FlowFunction& function, const std::vector<BlockAnswer>& blocks,
+                      const LinesRan& answered, std::vector<SourceFunction>& sources) {
+  const auto inlined_in = [&](uint32_t scope) {
+    const auto found = function.owners.find(scope);
+    const bool is_inlined = found != function.owners.end() && found->second.is_inlined;
+    return is_inlined ? &sources[found->second.source] : nullptr;
+  };
+  for (size_t block = 0; block < answered.size(); ++block) {
+    for (size_t i = 0; i < answered[block].size(); ++i) {
+      const Ran ran = answered[block][i];
+      const LineHere& here = function.lines[block][i];
+      SourceFunction* const owner = ran == Ran::no ? nullptr : inlined_in(here.scope);
+      if (owner == nullptr) continue;
+      add_copy(owner->lines, here.line.second, ran);
+      add_ran(owner->ran, ran);
+    }
+  }
+  for (size_t block = 0; block < function.lost_lines.size(); ++block) {
+    if (blocks[block].ran == Ran::no) continue;
+    for (const LineHere& lost : function.lost_lines[block])
+      if (SourceFunction* const owner = inlined_in(lost.scope)) add_ran(owner->ran, Ran::maybe);
+  }
+}
+
+// Adds what the function's unit says of it. Where it is gone, it may have run, too.
+void add_unseen(const csi::UnitRecord::Lines& function, Ran ran, SourceFunction& source) {
+  add_ran(source.ran, ran);
+  if (source.line == 0) source.line = function.line;
+  for (const uint32_t line : function.lines) source.lines.try_emplace(line, Ran::no);
+}
+
+}  // namespace
+
+std::optional<uint64_t> id_of(const FlowRecord::Block& block) {
+  return block.nodes.empty() ? std::nullopt : std::optional(block.nodes.front());
+}
+
+AnswersIfNothingRan::AnswersIfNothingRan(const FlowFunctions& flow,
+                                         const std::map<std::string, ModulePaths>& modules) {
+  for (const FlowFunction& function : flow.functions())
+    groups.try_emplace({function.module, function.symbol, function.file}, 0);
+  for (uint32_t number = 0; auto& [key, group] : groups) group = number++;
+  functions.resize(groups.size());
+  sources.resize(flow.source_count());
+  for (const FlowFunction& function : flow.functions()) {
+    group_of.push_back(groups.at({function.module, function.symbol, function.file}));
+    FunctionCoverage& of = functions[group_of.back()];
+    of.function = demangle(function.symbol);
+    of.linkage_name = function.symbol;
+    of.file = function.file;
+    of.line = function.line;
+    of.module = function.module;
+    if (of.mechanisms.empty()) of.mechanisms = mechanisms_of(function);
+    of.ran = Ran::no;
+    CoveredLines lines;
+    lines.reserve(function.all_lines.size());
+    for (const SourceLine& line : function.all_lines) lines.try_emplace(line, Ran::no);
+    add_copies(of.lines, lines);
+    add_source_lines(function, sources);
+  }
+  for (const auto& [module, paths] : modules) {
+    for (const csi::UnitRecord& unit : paths.units) {
+      for (const csi::UnitRecord::Lines& each : unit.removed)
+        add_unseen(each, Ran::no, sources[flow.sources().at({module, each.symbol, each.file})]);
+      for (const csi::UnitRecord::Lines& each : unit.vanished) {
+        const InternedText file(each.file);
+        for (const uint32_t line : each.lines) vanished.emplace(file, line);
+        add_unseen(each, Ran::maybe, sources[flow.sources().at({module, each.symbol, each.file})]);
+      }
+    }
+  }
+}
+
+ProgramAnswers::ProgramAnswers(const FlowFunctions& flow, const AnswersIfNothingRan& if_nothing_ran)
+    : sources(if_nothing_ran.sources), flow_(flow), group_of_(if_nothing_ran.group_of) {
+  functions.reserve(if_nothing_ran.functions.size());
+  for (const FunctionCoverage& function : if_nothing_ran.functions)
+    functions.push_back({.coverage = function, .entered = {}});
+}
+
+void ProgramAnswers::add(uint32_t f, const std::vector<BlockAnswer>& blocks, Detail detail) {
+  const FlowFunction& function = flow_.functions()[f];
+  FunctionAnswers& answers = functions[group_of_[f]];
+  const LinesRan answered = lines_ran(function, blocks);
+  add_answers(function, blocks, answered, answers);
+  add_source_lines(function, blocks, answered, sources);
+  if (detail == Detail::blocks) add_blocks(function, blocks, answers.coverage);
+}
+
+}  // namespace telltale
