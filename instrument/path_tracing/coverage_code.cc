@@ -86,8 +86,11 @@ struct Observed {
 
 class Coverage {
  public:
-  Coverage(llvm::Function& function, const TraceOptions& options)
-      : function_(function), module_(*function.getParent()), options_(options) {
+  Coverage(llvm::Function& function, const TraceOptions& options, bool is_called_unseen)
+      : function_(function),
+        module_(*function.getParent()),
+        options_(options),
+        is_called_unseen_(is_called_unseen) {
     const llvm::ReversePostOrderTraversal<llvm::Function*> order(&function);
     const llvm::SmallPtrSet<llvm::BasicBlock*, 16> reached(order.begin(), order.end());
     for (llvm::BasicBlock& block : function) {
@@ -101,9 +104,12 @@ class Coverage {
   // All mechanisms are described before any code is inserted.
   void run(MechanismSet mechanisms) {
     std::vector<std::pair<const Kind*, std::vector<Observed>>> all;
-    for (const Kind* const kind : {&kFunctions, &kCalls, &kBlocks}) {
+    for (const Kind* const kind : {&kBlocks, &kCalls, &kFunctions}) {
       if ((mechanisms & kind->mechanism) == 0) continue;
       std::vector<Observed> observed = choose(*kind);
+      // The blocks of callers tell whether other functions ran.
+      if (kind == &kBlocks && is_called_unseen_ && may_leave_unprobed(observed))
+        mechanisms |= kCoverFunctions;
       std::uint32_t probes = 0;
       for (Observed& each : observed)
         if (each.probe != Observed::kNoProbe) each.probe = probes++;
@@ -161,6 +167,27 @@ class Coverage {
           {.block = blocks_[i], .call = nullptr, .probe = probes[i] ? 0 : Observed::kNoProbe});
     }
     return observed;
+  }
+
+  // Whether an activation may be left before it passes a probe: at an end of the function, or in a
+  // call, by an exception or longjmp.
+  [[nodiscard]] bool may_leave_unprobed(const std::vector<Observed>& blocks) const {
+    std::vector<bool> is_met;
+    for (const Observed& block : blocks) is_met.push_back(block.probe != Observed::kNoProbe);
+    std::vector<std::uint32_t> pending;
+    const auto meet = [&](std::uint32_t block) {
+      if (!is_met[block]) pending.push_back(block);
+      is_met[block] = true;
+    };
+    meet(0);
+    while (!pending.empty()) {
+      const std::uint32_t block = pending.back();
+      pending.pop_back();
+      const std::vector<std::uint32_t>& successors = graph_.successors[block];
+      if (successors.empty() || llvm::any_of(*blocks_[block], is_call_site)) return true;
+      for (const std::uint32_t successor : successors) meet(successor);
+    }
+    return false;
   }
 
   // From level 1 on, the first call of a block speaks for the others.
@@ -242,8 +269,12 @@ class Coverage {
         blocks += " " + std::to_string(successor);
       blocks += "\n";
     }
+    // Beside a record of BBC, which has the lines, that of FC needs none.
+    const bool has_lines = kind.mechanism != kCoverFunctions || !keys_.contains(kCoverBlocks);
     PathScopes scopes;
-    return text + blocks + calls + scope_and_line_text(function_, blocks_, false, scopes);
+    return text + blocks + calls +
+           scope_and_line_text(function_, has_lines ? blocks_ : std::vector<llvm::BasicBlock*>(),
+                               false, scopes);
   }
 
   // The flag is an element of the array, or all of it.
@@ -418,6 +449,7 @@ class Coverage {
   llvm::Function& function_;
   llvm::Module& module_;
   const TraceOptions& options_;
+  bool is_called_unseen_;
   std::vector<llvm::BasicBlock*> blocks_;  // those that run, in the function's order
   llvm::DenseMap<const llvm::BasicBlock*, std::uint32_t> index_;
   ProbeProblem graph_;  // without what is wanted
@@ -427,9 +459,10 @@ class Coverage {
 
 }  // namespace
 
-void insert_coverage(llvm::Function& function, MechanismSet mechanisms,
-                     const TraceOptions& options) {
-  if ((mechanisms & ~kTracePaths) != 0) Coverage(function, options).run(mechanisms);
+void insert_coverage(llvm::Function& function, MechanismSet mechanisms, const TraceOptions& options,
+                     bool is_called_unseen) {
+  if ((mechanisms & ~kTracePaths) != 0)
+    Coverage(function, options, is_called_unseen).run(mechanisms);
 }
 
 bool has_call_sites(const llvm::Function& function) {

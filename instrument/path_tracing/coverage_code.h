@@ -10,9 +10,9 @@ namespace telltale::instrument {
 
 // Inserts the probes of the given mechanisms, which may be none, and describes them in the sections
 // of each mechanism and of telltale. Blocks are those of the function as it is given: it precedes
-// path tracing.
-void insert_coverage(llvm::Function& function, MechanismSet mechanisms,
-                     const TraceOptions& options);
+// path tracing. `is_called_unseen`: code that this unit does not show may call the function.
+void insert_coverage(llvm::Function& function, MechanismSet mechanisms, const TraceOptions& options,
+                     bool is_called_unseen);
 
 // Whether the function has a call that coverage of calls counts.
 bool has_call_sites(const llvm::Function& function);

@@ -30,6 +30,12 @@
 namespace telltale::instrument {
 namespace {
 
+// Whether code that this unit does not show may call the function: that of other units, or code
+// that has its address.
+bool is_called_unseen(const llvm::Function& function) {
+  return !function.hasLocalLinkage() || function.hasAddressTaken();
+}
+
 // The reason why a function cannot be traced regardless of its paths; empty if it can.
 std::string unsupported_reason(const llvm::Function& function) {
   if (function.hasFnAttribute(llvm::Attribute::Naked)) return "naked function";
@@ -150,11 +156,12 @@ class PathTracing {
     if (variants.size() > 1) {
       make_variants(function, std::move(variants));
     } else {
-      instrument(function, variants[0], function.hasLocalLinkage());
+      instrument(function, variants[0], function.hasLocalLinkage(), is_called_unseen(function));
     }
   }
 
-  void instrument(llvm::Function& function, MechanismSet mechanisms, bool is_local) {
+  void instrument(llvm::Function& function, MechanismSet mechanisms, bool is_local,
+                  bool is_called_unseen) {
     const bool traces = (mechanisms & kTracePaths) != 0;
     // With FC alone, functions have next to no other code, and positions would cost time. Code that
     // is inlined later, into others or here, would need more than starts of blocks. Returns are not
@@ -166,7 +173,7 @@ class PathTracing {
     if (traces_late && is_optimised_) separate_returns(function);
     collect_source_lines(function);
     FlowRecord flow = flow_of(function, is_local);
-    insert_coverage(function, mechanisms, unit_.options);
+    insert_coverage(function, mechanisms, unit_.options, is_called_unseen);
     if (traces) trace(function, flow);
     if (places_blocks) insert_block_positions(flow.blocks(), flow.key());
     append(flow, function);
@@ -181,8 +188,9 @@ class PathTracing {
       return;
     }
     const bool is_local = function.hasLocalLinkage();
+    const bool is_unseen = is_called_unseen(function);
     for (const Variant& variant : replicate(function, std::move(variants), unit_))
-      instrument(*variant.function, variant.mechanisms, is_local);
+      instrument(*variant.function, variant.mechanisms, is_local, is_unseen);
   }
 
   void trace(llvm::Function& function, FlowRecord& flow) {

@@ -392,6 +392,28 @@ class Verb(Case):
                 self.assertEqual(calls, {"abort": "no", "twice": "yes", "puts": "yes", "never": "no"})
         self.assertEqual(set(coverage(core, "--function", "f")), {"f"})
 
+    def test_functions_that_only_pointers_and_vtables_call(self):
+        for release, schema, words in itertools.product(RELEASES, ("bb.schema", "all.schema"),
+                                                        (["-O0"], ["-O2"], ["-O2", "-csi-opt=1"], ["-O2", "-csi-opt=3"])):
+            with self.subTest(release=release, schema=schema, words=words):
+                program = build(self.path("program"), release, "-g", f"--trace={schema}", "-silent", *words, PROGRAMS / "called_unseen.cc",
+                                cxx=True)
+                ran = {name.split("(")[0]: function["ran"] for name, function in coverage(crash(self.path("core"), program)).items()}
+                self.assertEqual({name: ran[name] for name in ("called", "called_with_branch", "Circle::area")},
+                                 {"called": "yes", "called_with_branch": "yes", "Circle::area": "yes"})
+                self.assertEqual({name: ran[name] for name in ("not_called", "not_called_with_branch", "Circle::sides")},
+                                 {"not_called": "no", "not_called_with_branch": "no", "Circle::sides": "no"})
+
+    def test_functions_that_only_their_unit_calls_have_no_flag_of_their_own(self):
+        counts = {}
+        for words in ([], ["-DTAKEN"]):
+            program = build(self.path("program"), RELEASES[-1], "-g", "--trace=bb.schema", "-silent", "-O2", *words, PROGRAMS / "called_in_unit.c")
+            rows = json.loads(run(TELLTALE, "sites", program, "--json").stdout)["programs"][0]["coverage"]
+            counts[bool(words)] = sum(row["probes"] for row in rows if row["function"] == "called")
+            self.assertEqual({name: function["ran"] for name, function in coverage(crash(self.path("core"), program)).items()},
+                             {"main": "yes", "called": "yes", "not_called": "no"})
+        self.assertEqual(counts, {False: 0, True: 1})
+
     def test_all_formats(self):
         core = crash(self.path("core"), self.compile("bb.schema", "-csi-opt=0"), "crash")
         text = run(TELLTALE, "coverage", core, "--lines").stdout
