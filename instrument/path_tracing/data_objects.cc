@@ -11,12 +11,17 @@
 #include <llvm/IR/Module.h>
 #include <llvm/IR/Operator.h>
 
+#include "path_tracing/sampler_code.h"
+
 namespace telltale::instrument {
 namespace {
 
 // Uses that neither let the address out nor lead to another pointer.
 bool is_direct_access(const llvm::Use& use) {
   const llvm::User& user = *use.getUser();
+  if (const auto* const call = llvm::dyn_cast<llvm::CallBase>(&user);
+      call != nullptr && is_sampler_call(*call))
+    return true;
   if (llvm::isa<llvm::LoadInst>(user)) return true;
   if (llvm::isa<llvm::StoreInst>(user))
     return use.getOperandNo() == llvm::StoreInst::getPointerOperandIndex();

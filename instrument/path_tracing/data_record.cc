@@ -163,7 +163,8 @@ class DataWriter {
     if (const auto number = steps_.value(value)) {
       uses.add(item_of(csi::data_distance(next_value_, *number), csi::DataUse::kValue));
     } else if (const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(&value);
-               instruction != nullptr && !steps_.is_step(*instruction)) {
+               instruction != nullptr && !steps_.is_step(*instruction) &&
+               !steps_.is_of_sampler(*instruction)) {
       add_operands(*instruction, uses);
     }
   }
@@ -203,7 +204,11 @@ class DataWriter {
     Items writes;
     csi::DataStep kind = csi::DataStep::kValue;
     Bytes rest;
-    if (const llvm::CallBase* const call = as_call(step)) {
+    const llvm::CallBase* const call = as_call(step);
+    if (steps_.is_of_sampler(step)) {
+      kind = call != nullptr ? csi::DataStep::kCall : csi::DataStep::kBranch;
+      if (call != nullptr) write_call_without_effects(rest);
+    } else if (call != nullptr) {
       kind = csi::DataStep::kCall;
       add_value(*call->getCalledOperand(), uses);
       write_call(*call, rest);
@@ -242,7 +247,7 @@ class DataWriter {
     const llvm::DILocation* const location = step.getDebugLoc().get();
     std::int64_t line = 0;
     std::size_t scope = scope_;
-    if (location != nullptr && location->getLine() != 0) {
+    if (location != nullptr && location->getLine() != 0 && !steps_.is_of_sampler(step)) {
       line = location->getLine();
       scope = scope_number_(*location);
     }
@@ -271,6 +276,12 @@ class DataWriter {
       add_address(*argument.get(), uses);
       uses.write_counted(out);
     }
+  }
+
+  static void write_call_without_effects(Bytes& out) {
+    out.byte(csi::kCallArgumentsOnly);
+    constexpr std::uint64_t kArguments = 0;
+    out.number(kArguments);
   }
 
   void write_incoming(const llvm::PHINode& phi, Bytes& out) {

@@ -77,10 +77,18 @@ void DataSteps::choose(const llvm::BasicBlock& block) {
   unsigned written = 0;
   for (const llvm::Instruction& instruction : block) {
     writes[&instruction] = written;
-    if (instruction.mayWriteToMemory() && !is_only_a_note(instruction)) ++written;
+    if (instruction.mayWriteToMemory() && !is_only_a_note(instruction) &&
+        !is_of_sampler(instruction))
+      ++written;
   }
   llvm::DenseMap<const llvm::Instruction*, Use> used_by;  // parts of steps
   for (const llvm::Instruction& instruction : llvm::reverse(block)) {
+    if (is_of_sampler(instruction)) {
+      if (as_call(instruction) != nullptr ||
+          (instruction.isTerminator() && instruction.getNumSuccessors() > 1))
+        are_steps_.insert(&instruction);
+      continue;
+    }
     if (is_always_step(instruction)) {
       are_steps_.insert(&instruction);
       continue;
@@ -113,7 +121,8 @@ void DataSteps::choose(const llvm::BasicBlock& block) {
 }
 
 DataSteps::DataSteps(const llvm::Function& function,
-                     const std::vector<const llvm::BasicBlock*>& blocks) {
+                     const std::vector<const llvm::BasicBlock*>& blocks)
+    : sampler_(function) {
   for (const llvm::Argument& parameter : function.args())
     values_[&parameter] = parameter.getArgNo();
   // Blocks need not be in an order of dominance: one more round for each that is not.
@@ -133,7 +142,8 @@ DataSteps::DataSteps(const llvm::Function& function,
     for (const llvm::Instruction& instruction : *block) {
       if (!is_step(instruction)) continue;
       steps.push_back(&instruction);
-      if (!instruction.getType()->isVoidTy() && !instruction.use_empty())
+      if (!instruction.getType()->isVoidTy() && !instruction.use_empty() &&
+          !is_of_sampler(instruction))
         values_[&instruction] = next++;
     }
   }

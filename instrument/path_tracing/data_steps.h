@@ -11,6 +11,8 @@
 #include <optional>
 #include <vector>
 
+#include "path_tracing/sampler_code.h"
+
 namespace telltale::instrument {
 
 // A call of a function; null for other instructions, intrinsics and inline assembly.
@@ -20,7 +22,8 @@ const llvm::CallBase* as_call(const llvm::Instruction& instruction);
 bool is_only_a_note(const llvm::Instruction& instruction);
 
 // Which instructions are steps. Others are part of the step that uses their results, on the same
-// line.
+// line. Of the Sampler's code, only calls and branches are steps: readers count the calls of a
+// block, and expect that its last step is its branch.
 class DataSteps {
  public:
   DataSteps(const llvm::Function& function, const std::vector<const llvm::BasicBlock*>& blocks);
@@ -31,6 +34,9 @@ class DataSteps {
   }
   [[nodiscard]] bool is_step(const llvm::Instruction& instruction) const {
     return are_steps_.contains(&instruction);
+  }
+  [[nodiscard]] bool is_of_sampler(const llvm::Instruction& instruction) const {
+    return sampler_.has(instruction);
   }
   // The number of a parameter, or of a step's result that other steps use. Parameters come first,
   // then results in the order of steps.
@@ -44,6 +50,7 @@ class DataSteps {
   void choose(const llvm::BasicBlock& block);
   [[nodiscard]] bool is_fixed(const llvm::Instruction& instruction) const;
 
+  SamplerCode sampler_;
   llvm::DenseSet<const llvm::Instruction*> are_steps_;
   llvm::DenseSet<const llvm::Instruction*> fixed_;  // computed from constants and addresses alone
   std::vector<std::vector<const llvm::Instruction*>> steps_;

@@ -1,4 +1,5 @@
 """telltale paths --slice: what a crash depends on, of real programs."""
+import itertools
 import json
 import random
 import re
@@ -57,6 +58,24 @@ class Slice(SamplerCase):
                         self.assertEqual(lines & marked("overwritten"), set())
                     self.assertLess(piece["blocks"], piece["static_blocks"])
                     self.assertIsNone(piece["missing"])
+
+    def test_code_of_the_sampler_is_no_part_of_it(self):
+        schemes = (["-fsampler-scheme=branches,returns,scalar-pairs", "-fsampler-adaptive"],
+                   ["-fsampler-scheme=branches,returns,scalar-pairs,function-entries,bounds,float-kinds", "-fsampler-adaptive", "-pthread"],
+                   ["-fsampler-scheme=branches,scalar-pairs,bounds", "-fno-sample"])
+        environment = {"TELLTALE_PATHS": str(self.path("core")), "SAMPLER_FILE": str(self.path("report")), "SAMPLER_SPARSITY": "10"}
+        for release, level, words in itertools.product(RELEASES, ("-O0", "-O2"), schemes):
+            with self.subTest(release=release, level=level, words=words):
+                program = build(self.path("slice"), release, "--trace=pt.schema", "-silent", level, *words, SOURCE)
+                run(program, env=environment)
+                piece = self.sliced(program)
+                self.assertLessEqual(marked("in the slice") | (marked("at -O0") if level == "-O0" else set()), self.lines(piece))
+                for mark in ("unrelated", "did not run"):
+                    self.assertEqual(self.lines(piece) & marked(mark), set())
+                if level == "-O0":  # otherwise a copy of main calls another one, and leaves no frame
+                    self.assertEqual([each for each in piece["lines"] if each["function"] == "main" and each["frame"] is None], [])
+                names = {reason["name"] or "" for each in piece["lines"] for reason in each["reasons"]}
+                self.assertEqual({name for name in names if "telltale" in name}, set())
 
     def test_lines_have_their_place_and_reasons(self):
         piece = self.sliced(self.crashed(RELEASES[-1], "-O0"))

@@ -245,6 +245,19 @@ TEST(Slice, OtherThreadsMayWriteAtAnyTime) {
   EXPECT_EQ(reader.lines(evidence), (Lines{1, 2, 10}));
 }
 
+TEST(Slice, WhatRunsBeforeMainCountsIfItMayWriteWhatIsUsed) {
+  const auto with_constructor = [](uint32_t written) {
+    SmallProgram program;
+    program.add({{.successors = {1}}, {.returns = true}},
+                {{writes(1, all_of(kB), {some_of(kGlobal)})}, {writes(2, all_of(kGlobal))}});
+    program.add({{.returns = true}}, {{writes(10, all_of(written))}});
+    program.flow().functions[1].is_open = true;
+    return program.lines(program.stopped_at(0, 1));
+  };
+  EXPECT_EQ(with_constructor(kA), (Lines{1}));
+  EXPECT_EQ(with_constructor(kGlobal), (Lines{1, 2, 10}));
+}
+
 // All of what was found is there, and how much of it was not followed.
 TEST(Slice, SaysWhatIsMissingIfItIsGivenUp) {
   SmallProgram program;

@@ -149,7 +149,8 @@ class Slicer {
   void leave(uint32_t index, uint32_t target, uint32_t cause);
   void leave_to_sites(uint32_t function, uint32_t target, uint32_t cause);
   void leave_frame(uint32_t frame, uint32_t target, uint32_t cause);
-  [[nodiscard]] bool may_run_before_main() const;
+  // Whether what runs before `main`, for example constructors, may have written the target.
+  [[nodiscard]] bool may_write_before_main(uint32_t target);
   // Whether searches for the target before a call do not depend on which function it led to.
   [[nodiscard]] bool is_same_for_all(uint32_t target) const;
   // `function`: the one that the call led to; none: others came between. `is_next`: nothing did.

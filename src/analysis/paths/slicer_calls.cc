@@ -203,13 +203,20 @@ void Slicer::leave_frame(uint32_t frame, uint32_t target, uint32_t cause) {
     }
     return;
   }
-  // Before `main`, constructors and other code may have run; before a thread, anything.
+  // Before `main`, constructors and other code may have run; before a thread, anything may.
   const ProgramFlow::Function& function = stack_.flow().functions[stack_.function_of(frame)];
-  if (has_caller || !function.is_start || may_run_before_main()) look_everywhere(target, cause);
+  if (has_caller || !function.is_start || may_write_before_main(target))
+    look_everywhere(target, cause);
 }
 
-bool Slicer::may_run_before_main() const {
-  return std::ranges::any_of(stack_.flow().functions, &ProgramFlow::Function::is_open);
+bool Slicer::may_write_before_main(uint32_t target) {
+  const SliceTarget inside = targets_[targets_.for_callees(target)];
+  const auto& functions = stack_.flow().functions;
+  for (uint32_t f = 0; f < functions.size(); ++f) {
+    if (!functions[f].is_open) continue;
+    if (stack_.data()[f] == nullptr || stack_.effects().may_write(f, inside)) return true;
+  }
+  return false;
 }
 
 void Slicer::look_before_call(std::optional<uint32_t> function, bool is_next, const Point& at,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "formats/csi/wire.h"
+
 namespace telltale {
 namespace {
 
@@ -44,7 +46,7 @@ std::string_view plain_name(std::string_view symbol) {
 
 void add_library_effects(std::string_view callee, FunctionData::Call& call) {
   const std::string_view name = plain_name(callee);
-  const bool only_reads = std::ranges::binary_search(kOnlyRead, name);
+  const bool only_reads = std::ranges::binary_search(kOnlyRead, name) || csi::is_of_runtime(callee);
   if (!only_reads && !std::ranges::binary_search(kArgumentsOnly, name)) return;
   call.calls_back = false;
   call.arguments_only = true;
