@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "program/demangle.h"
 
@@ -67,9 +69,14 @@ void add_blocks(const FlowFunction& function, const std::vector<BlockAnswer>& bl
 
 void add_ran(std::optional<Ran>& known, Ran more) { known = known ? any_of(*known, more) : more; }
 
+// The lines of functions of the source, of which code of any order may be: SortedMap wants them in
+// their order.
+using LinesOfSources = std::vector<std::set<uint32_t>>;
+
 // Adds the lines of a function that did not begin to those of the functions of the source that they
 // belong to.
-void add_source_lines(const FlowFunction& function, std::vector<SourceFunction>& sources) {
+void add_source_lines(const FlowFunction& function, std::vector<SourceFunction>& sources,
+                      LinesOfSources& lines_of) {
   for (const auto& [scope, owner] : function.owners)
     if (sources[owner.source].line == 0) sources[owner.source].line = owner.line;
   for (const auto* const blocks : {&function.lines, &function.lost_lines}) {
@@ -77,9 +84,8 @@ void add_source_lines(const FlowFunction& function, std::vector<SourceFunction>&
       for (const LineHere& here : lines) {
         const auto found = function.owners.find(here.scope);
         if (found == function.owners.end()) continue;
-        SourceFunction& owner = sources[found->second.source];
-        owner.lines.try_emplace(here.line.second, Ran::no);
-        if (found->second.is_inlined) add_ran(owner.ran, Ran::no);
+        lines_of[found->second.source].insert(here.line.second);
+        if (found->second.is_inlined) add_ran(sources[found->second.source].ran, Ran::no);
       }
     }
   }
@@ -111,10 +117,20 @@ void add_source_lines(const FlowFunction& function, const std::vector<BlockAnswe
 }
 
 // Adds what the function's unit says of it. Where it is gone, it may have run, too.
-void add_unseen(const csi::UnitRecord::Lines& function, Ran ran, SourceFunction& source) {
+void add_unseen(const csi::UnitRecord::Lines& function, Ran ran, SourceFunction& source,
+                std::set<uint32_t>& lines) {
   add_ran(source.ran, ran);
   if (source.line == 0) source.line = function.line;
-  for (const uint32_t line : function.lines) source.lines.try_emplace(line, Ran::no);
+  lines.insert(function.lines.begin(), function.lines.end());
+}
+
+// A map in which none of the lines ran.
+template <typename Line>
+SortedMap<Line, Ran> not_run(const std::set<Line>& lines) {
+  SortedMap<Line, Ran> map;
+  map.reserve(lines.size());
+  for (const Line& line : lines) map.try_emplace(line, Ran::no);
+  return map;
 }
 
 }  // namespace
@@ -130,6 +146,8 @@ AnswersIfNothingRan::AnswersIfNothingRan(const FlowFunctions& flow,
   for (uint32_t number = 0; auto& [key, group] : groups) group = number++;
   functions.resize(groups.size());
   sources.resize(flow.source_count());
+  std::vector<std::set<SourceLine>> lines_of_groups(groups.size());
+  LinesOfSources lines_of_sources(sources.size());
   for (const FlowFunction& function : flow.functions()) {
     group_of.push_back(groups.at({function.module, function.symbol, function.file}));
     FunctionCoverage& of = functions[group_of.back()];
@@ -140,23 +158,25 @@ AnswersIfNothingRan::AnswersIfNothingRan(const FlowFunctions& flow,
     of.module = function.module;
     if (of.mechanisms.empty()) of.mechanisms = mechanisms_of(function);
     of.ran = Ran::no;
-    CoveredLines lines;
-    lines.reserve(function.all_lines.size());
-    for (const SourceLine& line : function.all_lines) lines.try_emplace(line, Ran::no);
-    add_copies(of.lines, lines);
-    add_source_lines(function, sources);
+    lines_of_groups[group_of.back()].insert(function.all_lines.begin(), function.all_lines.end());
+    add_source_lines(function, sources, lines_of_sources);
   }
   for (const auto& [module, paths] : modules) {
+    const auto add = [&](const csi::UnitRecord::Lines& each, Ran ran) {
+      const uint32_t source = flow.sources().at({module, each.symbol, each.file});
+      add_unseen(each, ran, sources[source], lines_of_sources[source]);
+    };
     for (const csi::UnitRecord& unit : paths.units) {
-      for (const csi::UnitRecord::Lines& each : unit.removed)
-        add_unseen(each, Ran::no, sources[flow.sources().at({module, each.symbol, each.file})]);
+      for (const csi::UnitRecord::Lines& each : unit.removed) add(each, Ran::no);
       for (const csi::UnitRecord::Lines& each : unit.vanished) {
         const InternedText file(each.file);
         for (const uint32_t line : each.lines) vanished.emplace(file, line);
-        add_unseen(each, Ran::maybe, sources[flow.sources().at({module, each.symbol, each.file})]);
+        add(each, Ran::maybe);
       }
     }
   }
+  for (size_t i = 0; i < functions.size(); ++i) functions[i].lines = not_run(lines_of_groups[i]);
+  for (size_t i = 0; i < sources.size(); ++i) sources[i].lines = not_run(lines_of_sources[i]);
 }
 
 ProgramAnswers::ProgramAnswers(const FlowFunctions& flow, const AnswersIfNothingRan& if_nothing_ran)
