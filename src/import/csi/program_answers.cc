@@ -161,12 +161,13 @@ AnswersIfNothingRan::AnswersIfNothingRan(const FlowFunctions& flow,
     lines_of_groups[group_of.back()].insert(function.all_lines.begin(), function.all_lines.end());
     add_source_lines(function, sources, lines_of_sources);
   }
-  for (const auto& [module, paths] : modules) {
+  for (const auto& each_module : modules) {
+    const std::string& module = each_module.first;
     const auto add = [&](const csi::UnitRecord::Lines& each, Ran ran) {
       const uint32_t source = flow.sources().at({module, each.symbol, each.file});
       add_unseen(each, ran, sources[source], lines_of_sources[source]);
     };
-    for (const csi::UnitRecord& unit : paths.units) {
+    for (const csi::UnitRecord& unit : each_module.second.units) {
       for (const csi::UnitRecord::Lines& each : unit.removed) add(each, Ran::no);
       for (const csi::UnitRecord::Lines& each : unit.vanished) {
         const InternedText file(each.file);
