@@ -133,6 +133,7 @@ class CallPredicates final : public PredicateSet {
   [[nodiscard]] PredicateWords words(std::string_view scheme, const std::string& function,
                                      std::string text) const {
     PredicateWords words;
+    words.names_functions = true;
     words.scheme = scheme;
     words.function = function;
     words.text = std::move(text);

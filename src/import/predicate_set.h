@@ -19,9 +19,10 @@ struct PredicateWords {
   std::string_view file;  // empty: unknown
   uint64_t line = 0;      // 0: unknown
   std::string_view function;
-  std::string_view callee;  // that the text names besides it; often empty
-  std::string_view scheme;  // kind of predicate
-  std::string text;         // "x < 0", "argc > 1 is TRUE"
+  std::string_view callee;       // of a call between two functions; else empty
+  bool names_functions = false;  // the text is of these names, not of code of the program
+  std::string_view scheme;       // kind of predicate
+  std::string text;              // "x < 0", "argc > 1 is TRUE"
   Compares compares = Compares::nothing_or_constant;
   // The text with N in place of a number that was found in the data of the runs, such as "x was
   // once > N". Empty: there is no such number.

@@ -19,6 +19,7 @@ void shorten_name(std::string& text, std::string_view name, const std::string& s
 
 ShortWords short_words(const PredicateWords& words) {
   ShortWords found{.text = words.text, .function = short_name(words.function)};
+  if (!words.names_functions) return found;
   shorten_name(found.text, words.function, found.function);
   shorten_name(found.text, words.callee, short_name(words.callee));
   return found;

@@ -13,13 +13,24 @@ TEST(ShortWords, NameFunctionsShortlyInTheTextToo) {
   words.function = caller;
   words.callee = callee;
   words.text = caller + " called " + callee;
+  words.names_functions = true;
   const ShortWords found = short_words(words);
   EXPECT_EQ(found.function, "load(std::string)");
   EXPECT_EQ(found.text, "load(std::string) called std::vector<int>::size() const");
 }
 
+TEST(ShortWords, LeaveCodeOfTheProgramAsItIs) {
+  PredicateWords words;
+  words.function = "std::vector<int, std::allocator<int> >::size() const";
+  words.text = std::string(words.function) + " == 0";
+  const ShortWords found = short_words(words);
+  EXPECT_EQ(found.function, "std::vector<int>::size() const");
+  EXPECT_EQ(found.text, words.text);
+}
+
 TEST(ShortWords, LeaveOtherTextsAsTheyAre) {
   PredicateWords words;
+  words.names_functions = true;
   words.function = "main";
   words.text = "main_count > 0";
   EXPECT_EQ(short_words(words).text, "main_count > 0");
