@@ -1,6 +1,7 @@
 #include "import/known_lines.h"
 
 #include <algorithm>
+#include <boost/container/flat_map.hpp>
 #include <map>
 #include <utility>
 
@@ -16,7 +17,7 @@ KnownLines::OfRun KnownLines::add(std::span<const LinesOfFunction> run_says) {
   for (const LinesOfFunction& one : run_says) count += one.lines.size();
   run.reserve(count);
   for (const auto& [function, lines] : run_says) {
-    SortedMap<SourceLine, uint32_t>& numbers = numbers_[function];
+    boost::container::flat_map<SourceLine, uint32_t>& numbers = numbers_[function];
     // Both are in order, and have mostly the same lines.
     auto at = numbers.begin();
     for (const auto& [line, said] : lines) {

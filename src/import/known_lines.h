@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -10,7 +11,6 @@
 #include <vector>
 
 #include "analysis/paths/covered_lines.h"
-#include "base/sorted_map.h"
 #include "import/path_facts.h"
 #include "import/site_file_names.h"
 
@@ -46,7 +46,7 @@ class KnownLines {
   template <typename Visit>
   void for_each(const Visit& visit) const;
 
-  std::map<PathFacts::Function, SortedMap<SourceLine, uint32_t>> numbers_;
+  std::map<PathFacts::Function, boost::container::flat_map<SourceLine, uint32_t>> numbers_;
   // Of what was stored: anyone may have sent these names of files, and interned texts stay.
   std::map<PathFacts::Deed, uint32_t> stored_numbers_;
   uint32_t count_ = 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <boost/container/flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,7 +24,7 @@ Deed line(const std::string& file, uint32_t number) {
 }
 
 // What a run says of lines of `f`.
-LinesOfFunction of_f(const std::string& file, SortedMap<SourceLine, Said> lines) {
+LinesOfFunction of_f(const std::string& file, boost::container::flat_map<SourceLine, Said> lines) {
   return {.function = {"f", file}, .lines = std::move(lines)};
 }
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/paths/frame_coverage.h"
+#include "base/join_maps.h"
 #include "import/lines_of_call.h"
 #include "import/study_stacks.h"
 
@@ -177,7 +178,7 @@ CoveredLines lines_of(const FunctionCoverage& function) {
   CoveredLines own;
   own.reserve(function.source_lines.size());
   for (const auto& [line, ran] : function.source_lines) own.try_emplace({file, line}, ran);
-  lines.join(own, [](auto& line, Ran ran) { line.second = ran; });
+  join_maps(lines, own, [](auto& line, Ran ran) { line.second = ran; });
   return lines;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <boost/container/flat_map.hpp>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +16,6 @@
 #include "analysis/paths/path_history.h"
 #include "base/error.h"
 #include "base/problem.h"
-#include "base/sorted_map.h"
 #include "import/stack_paths.h"
 
 namespace telltale {
@@ -69,7 +69,7 @@ struct PathFacts {
 // What a run says of the lines of a function (PathFacts::Kind::ran_in_process).
 struct LinesOfFunction {
   PathFacts::Function function;
-  SortedMap<SourceLine, PathFacts::Said> lines;
+  boost::container::flat_map<SourceLine, PathFacts::Said> lines;
 };
 
 // The facts of a run; what they say of lines, of which a run has tens of thousands, is separate.

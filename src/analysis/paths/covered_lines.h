@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/container/flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -9,16 +10,16 @@
 
 #include "analysis/paths/coverage.h"
 #include "base/interned_text.h"
-#include "base/sorted_map.h"
+#include "base/join_maps.h"
 
 namespace telltale {
 
 using SourceLine = std::pair<InternedText, uint32_t>;  // file and number
-using CoveredLines = SortedMap<SourceLine, Ran>;
+using CoveredLines = boost::container::flat_map<SourceLine, Ran>;
 
 // Adds what other copies of the code did.
 inline void add_copies(CoveredLines& all, const CoveredLines& more) {
-  all.join(more, [](auto& line, Ran ran) { line.second = any_of(line.second, ran); });
+  join_maps(all, more, [](auto& line, Ran ran) { line.second = any_of(line.second, ran); });
 }
 
 struct HashSourceLine {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <boost/container/flat_map.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -9,7 +10,6 @@
 
 #include "analysis/paths/coverage.h"
 #include "analysis/paths/covered_lines.h"
-#include "base/sorted_map.h"
 
 namespace telltale {
 
@@ -39,7 +39,7 @@ struct FunctionCoverage {
   CoveredLines lines;  // of its code, with that of functions that were inlined into it
   // Its own lines in its file, in all copies together: its own code, and wherever it was inlined.
   // Empty: not known.
-  SortedMap<uint32_t, Ran> source_lines;
+  boost::container::flat_map<uint32_t, Ran> source_lines;
   std::vector<Call> calls;
   std::vector<Block> blocks;  // the entry is the first; empty: the program does not describe them
 };

@@ -42,8 +42,8 @@ struct Stops {
 // instruction, not in a call.
 bool is_interrupted(const std::vector<FramePaths>& frames, size_t index);
 
-// Adds the blocks and lines in which frame number `index` stopped to `stops`. `told` is the
-// evidence about that frame.
+// Adds to `stops` where the frame at `index` was stopped, if it was interrupted. `told` is the
+// evidence about it.
 void add_stopped_frame(const std::vector<FramePaths>& frames, size_t index,
                        const ProgramEvidence::Frame& told, Stops& stops);
 

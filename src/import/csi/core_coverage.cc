@@ -14,6 +14,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/join_maps.h"
 #include "base/sort_rows.h"
 #include "formats/csi/path_records.h"
 #include "formats/csi/wire.h"
@@ -143,8 +144,8 @@ class CoverageReader {
     FlagAnswers answers{.ran = Ran::maybe, .lines = {}, .calls = {}};
     for (const auto& [mechanism, told] : variant) {
       answers.ran = agree(answers.ran, told.ran);
-      answers.lines.join(told.lines,
-                         [](auto& line, Ran ran) { line.second = agree(line.second, ran); });
+      join_maps(answers.lines, told.lines,
+                [](auto& line, Ran ran) { line.second = agree(line.second, ran); });
     }
     if (answers.ran != Ran::no) return answers;
     for (auto& [place, ran] : answers.lines) ran = Ran::no;

@@ -1,6 +1,7 @@
 #include "import/csi/program_answers.h"
 
 #include <algorithm>
+#include <boost/container/flat_map.hpp>
 #include <cstddef>
 #include <set>
 #include <utility>
@@ -69,8 +70,8 @@ void add_blocks(const FlowFunction& function, const std::vector<BlockAnswer>& bl
 
 void add_ran(std::optional<Ran>& known, Ran more) { known = known ? any_of(*known, more) : more; }
 
-// The lines of functions of the source, of which code of any order may be: SortedMap wants them in
-// their order.
+// The lines of functions of the source, which come in any order: code of one function may be in
+// others. A flat map would move all lines that follow a new one.
 using LinesOfSources = std::vector<std::set<uint32_t>>;
 
 // Adds the lines of a function that did not begin to those of the functions of the source that they
@@ -126,8 +127,8 @@ void add_unseen(const csi::UnitRecord::Lines& function, Ran ran, SourceFunction&
 
 // A map in which none of the lines ran.
 template <typename Line>
-SortedMap<Line, Ran> not_run(const std::set<Line>& lines) {
-  SortedMap<Line, Ran> map;
+boost::container::flat_map<Line, Ran> not_run(const std::set<Line>& lines) {
+  boost::container::flat_map<Line, Ran> map;
   map.reserve(lines.size());
   for (const Line& line : lines) map.try_emplace(line, Ran::no);
   return map;

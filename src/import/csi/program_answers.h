@@ -1,5 +1,6 @@
 #pragma once
 
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -20,7 +21,7 @@ enum class Detail : uint8_t { lines, blocks };  // blocks: lines, too
 // What copies of a function of the source say of it; `ran` is of those that were inlined.
 struct SourceFunction {
   std::optional<Ran> ran;
-  SortedMap<uint32_t, Ran> lines;
+  boost::container::flat_map<uint32_t, Ran> lines;
   uint32_t line = 0;  // of its declaration; 0: unknown
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/paths/program_flow.h"
+#include "base/join_maps.h"
 #include "formats/csi/wire.h"
 #include "import/csi/block_lines.h"
 #include "import/csi/joined_copies.h"
@@ -102,7 +103,7 @@ void append_inlined(std::vector<SourceFunction>& sources, const ProgramMetadata&
 // block that ran, or may not have, the answer is that of `answers`.
 void merge(FunctionAnswers&& answers, FunctionCoverage& function) {
   function.ran = agree(function.ran, answers.coverage.ran);
-  function.lines.join(answers.coverage.lines, [&](auto& known, Ran ran) {
+  join_maps(function.lines, answers.coverage.lines, [&](auto& known, Ran ran) {
     const auto entered = answers.entered.find(known.first);
     const bool is_of_part = entered != answers.entered.end() && entered->second != ran;
     known.second = is_of_part ? ran : agree(known.second, ran);

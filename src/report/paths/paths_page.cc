@@ -95,7 +95,8 @@ class StepsWriter {
   }
   void end_frame() { json_.end_object(); }
 
-  // The page has no line of its own for it: it comes before what the frame ran.
+  // Other functions at the frame's address; empty if there are none. The page shows this text
+  // before the history of the frame.
   std::string others_of(const FramePaths& frame) {
     return frame.same_address.empty()
                ? std::string()
