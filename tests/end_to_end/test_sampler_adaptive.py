@@ -248,6 +248,20 @@ class Adaptive(SamplerCase):
                         self.assertEqual(done.stdout, expected)
                         self.assertEqual(reached(first_of(self.report)), truth)
 
+    def test_a_long_call_in_the_sample_stays_in_checked_code(self):
+        """At 1/1000, one first call in eight is sampled, with a region in 125. An operation is executed 6,000,000 times."""
+        for release in RELEASES:
+            program = build(self.path("program"), release, "-O2", "-fsampler-adaptive", "-fsampler-scheme=branches", PROGRAMS / "long_call.c")
+            counts = []
+            for seed in range(1, 33):
+                self.run_reported(program, SAMPLER_SPARSITY="1000", SAMPLER_SEED=str(seed))
+                (_, rows), = tables(without_first(self.report), "samples")
+                counts.append(max(sum(map(int, row)) for row in rows))
+            sampled = [count for count in counts if count > 1000]
+            self.assertTrue(0 < len(sampled) < 16, counts)
+            for count in sampled:
+                self.assertAlmostEqual(count, 48000, delta=5 * 48000 ** 0.5)
+
     def test_addresses_of_labels_stay_in_their_copy_of_the_code(self):
         flags = ("-fsampler-scheme=branches", PROGRAMS / "kept_label.c")
         expected = run(build(self.path("plain"), RELEASES[-1], "-O1", PROGRAMS / "kept_label.c")).stdout
