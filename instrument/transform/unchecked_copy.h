@@ -1,5 +1,6 @@
-// A third copy of the body of an interpreter's function: without checks and observations. A call
-// that runs for long leaves checked code for it, and returns where it gets to other code.
+// A third copy of the body of an interpreter's function, without checks and observations. A call
+// that runs for long continues there, and returns to checked code for operations that were not
+// observed.
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>

@@ -6,6 +6,9 @@ enum { kRare = 10, kLoop = 6, kCount, kRepeat, kEnd };
 enum { kFirstRare = kEnd + 1, kOperations = kFirstRare + kRare };
 
 #define NEXT goto* labels[*++next]
+#define RARE(number)                                         \
+  operation_##number : if (sum != (number)) sum += (number); \
+  NEXT;
 
 __attribute__((noinline)) static unsigned interpret(const unsigned char* code, unsigned rounds,
                                                     unsigned times) {
@@ -48,36 +51,7 @@ operation_8:
   NEXT;
 operation_9:
   return sum;
-operation_10:
-  if (sum != 10) sum += 10;
-  NEXT;
-operation_11:
-  if (sum != 11) sum += 11;
-  NEXT;
-operation_12:
-  if (sum != 12) sum += 12;
-  NEXT;
-operation_13:
-  if (sum != 13) sum += 13;
-  NEXT;
-operation_14:
-  if (sum != 14) sum += 14;
-  NEXT;
-operation_15:
-  if (sum != 15) sum += 15;
-  NEXT;
-operation_16:
-  if (sum != 16) sum += 16;
-  NEXT;
-operation_17:
-  if (sum != 17) sum += 17;
-  NEXT;
-operation_18:
-  if (sum != 18) sum += 18;
-  NEXT;
-operation_19:
-  if (sum != 19) sum += 19;
-  NEXT;
+  RARE(10) RARE(11) RARE(12) RARE(13) RARE(14) RARE(15) RARE(16) RARE(17) RARE(18) RARE(19)
 }
 
 int main(void) {
