@@ -1,7 +1,7 @@
 #include "path_tracing/lost_pieces.h"
 
 #include <llvm/ADT/STLExtras.h>
-#include <llvm/ADT/Sequence.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/ValueHandle.h>
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "path_tracing/path_scopes.h"
+#include "path_tracing/sampler_code.h"
 
 namespace telltale::instrument {
 namespace {
@@ -108,6 +109,9 @@ bool is_in_broken_loop(std::uint64_t piece, const Reached& loops,
 }
 
 }  // namespace
+
+LostPieces::LostPieces(const llvm::Module& module)
+    : module_(module), is_sampled_(has_sampler_code(module)) {}
 
 void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> after,
                              HasMarker has_marker, Numbers& lost) const {
@@ -219,35 +223,27 @@ void LostPieces::add_loop(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> aft
   for (const std::uint64_t body : next) {
     const bool may_leave = llvm::any_of(
         next, [&](std::uint64_t end) { return end != body && llvm::is_contained(after, end); });
-    std::size_t steps = 64;
-    Numbers seen;
+    const auto is_gone = [&](std::uint64_t at) { return is_removable_from_loop(pieces()[at]); };
+    if (!may_leave || body == piece || body == kNoPiece || !is_gone(body)) continue;
     Numbers in_loop;
-    if (may_leave && body != piece && repeats(body, piece, steps, seen, in_loop))
-      for (const std::uint64_t number : in_loop) lost.insert(number);
+    Ways(reach(body, piece, is_gone)).add_leading(piece, in_loop);
+    if (in_loop.empty() && !llvm::is_contained(pieces()[body].next, piece)) continue;
+    lost.insert(body);
+    for (const std::uint64_t number : in_loop) lost.insert(number);
   }
-}
-
-// Whether removable pieces lead from one to the head of the loop; adds those that do.
-bool LostPieces::repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps, Numbers& seen,
-                         Numbers& in_loop) const {
-  if (at == kNoPiece || !is_removable_from_loop(pieces()[at]) || !seen.insert(at).second ||
-      steps == 0)
-    return at != kNoPiece && in_loop.contains(at);
-  --steps;
-  bool found = false;
-  for (const std::uint64_t next : pieces()[at].next)
-    found = (next == head || repeats(next, head, steps, seen, in_loop)) || found;
-  if (found) in_loop.insert(at);
-  return found;
 }
 
 // Whether an optimiser may have removed the piece although it would have run.
 bool LostPieces::is_removable(const Piece& piece) const {
+  return is_removable_from_loop(piece) && writes_only_unread(piece);
+}
+
+bool LostPieces::writes_only_unread(const Piece& piece) const {
   const auto is_used = [](const llvm::WeakVH& variable) {
     return variable != nullptr && !variable->use_empty();
   };
-  return is_removable_from_loop(piece) && !piece.writes_elsewhere &&
-         (!piece.writes_by_pointer || gets_memory_) && llvm::none_of(piece.written, is_used);
+  return !piece.writes_elsewhere && (!piece.writes_by_pointer || gets_memory_) &&
+         llvm::none_of(piece.written, is_used);
 }
 
 // The same of a piece in a loop. There it may also write: the optimiser keeps the value in a
@@ -266,8 +262,32 @@ const llvm::Function* LostPieces::function_left(const llvm::DISubprogram& functi
 // Uses what the optimiser has found out about the callee by now.
 bool LostPieces::is_removable(const llvm::DISubprogram& function) const {
   const llvm::Function* const callee = function_left(function);
-  return callee == nullptr || (callee->onlyReadsMemory() && callee->doesNotThrow() &&
-                               callee->hasFnAttribute(llvm::Attribute::WillReturn));
+  const bool is_pure = callee == nullptr || (callee->onlyReadsMemory() && callee->doesNotThrow() &&
+                                             callee->hasFnAttribute(llvm::Attribute::WillReturn));
+  return is_pure || (is_sampled_ && is_removable_in_source(function));
+}
+
+// The same without the Sampler's code, which writes. An inlined copy has that code only where it
+// observes: the rest of it can be removed, while a call of another copy is left.
+bool LostPieces::is_removable_in_source(const llvm::DISubprogram& function) const {
+  const auto [known, is_new] = removable_in_source_.try_emplace(&function, false);
+  if (!is_new) return known->second;
+  llvm::SmallSetVector<const llvm::DISubprogram*, 8> called;
+  called.insert(&function);
+  for (std::size_t i = 0; i < called.size(); ++i) {
+    const auto range = ranges_of_pieces().find(called[i]);
+    if (range == ranges_of_pieces().end()) return false;
+    for (std::uint64_t number = range->second.first; number < range->second.second; ++number) {
+      const Piece& piece = pieces()[number];
+      if (piece.has_effects || !writes_only_unread(piece)) return false;
+      if (piece.callee != nullptr) {
+        called.insert(piece.callee);
+      } else if (piece.ends_with_call && piece.call_has_effects) {
+        return false;
+      }
+    }
+  }
+  return removable_in_source_[&function] = true;
 }
 
 llvm::SmallVector<std::uint64_t, 16> LostPieces::ways_without_effects(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <llvm/ADT/ArrayRef.h>
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/STLFunctionalExtras.h>
 #include <llvm/IR/DebugInfoMetadata.h>
@@ -23,7 +24,7 @@ class LostPieces {
  public:
   using Numbers = llvm::SmallDenseSet<std::uint64_t>;
 
-  explicit LostPieces(const llvm::Module& module) : module_(module) {}
+  explicit LostPieces(const llvm::Module& module);
   // Call it for all pieces that the function has, before the following.
   void note(std::uint64_t piece) {
     gets_memory_ = gets_memory_ || pieces()[piece].function_gets_memory;
@@ -57,16 +58,18 @@ class LostPieces {
  private:
   [[nodiscard]] bool is_removable(const Piece& piece) const;
   [[nodiscard]] bool is_removable_from_loop(const Piece& piece) const;
+  [[nodiscard]] bool writes_only_unread(const Piece& piece) const;
   [[nodiscard]] const llvm::Function* function_left(const llvm::DISubprogram& function) const;
+  [[nodiscard]] bool is_removable_in_source(const llvm::DISubprogram& function) const;
   void add_sides(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
   void add_folded(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
   [[nodiscard]] llvm::SmallVector<std::uint64_t, 16> removable_side(
       std::uint64_t first, std::uint64_t branch, llvm::ArrayRef<std::uint64_t> after) const;
   void add_loop(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
-  [[nodiscard]] bool repeats(std::uint64_t at, std::uint64_t head, std::size_t& steps,
-                             Numbers& seen, Numbers& in_loop) const;
 
   const llvm::Module& module_;
+  bool is_sampled_;
+  mutable llvm::DenseMap<const llvm::DISubprogram*, bool> removable_in_source_;
   bool gets_memory_ = false;  // the function, or one that is inlined into it
 };
 

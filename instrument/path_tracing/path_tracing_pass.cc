@@ -31,10 +31,8 @@ namespace telltale::instrument {
 namespace {
 
 // Whether code that this unit does not show may call the function: that of other units, or code
-// that has its address. Not with the Sampler's schemes: there, calls through pointers can vanish
-// without a note, and an unset flag would say that what they called did not run.
+// that has its address.
 bool is_called_unseen(const llvm::Function& function) {
-  if (function.getParent()->getFunction("telltale.sampler.register") != nullptr) return false;
   return !function.hasLocalLinkage() || function.hasAddressTaken();
 }
 

@@ -45,6 +45,10 @@ bool is_sampler_call(const llvm::CallBase& call) {
   return callee != nullptr && is_sampler_name(callee->getName());
 }
 
+bool has_sampler_code(const llvm::Module& module) {
+  return module.getFunction("telltale.sampler.register") != nullptr;
+}
+
 SamplerCode::SamplerCode(const llvm::Function& function)
     : is_all_(is_sampler_name(function.getName())) {
   if (is_all_) return;

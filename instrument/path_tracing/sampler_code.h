@@ -12,6 +12,9 @@ namespace telltale::instrument {
 // code neither writes variables of the program nor keeps their addresses.
 bool is_sampler_call(const llvm::CallBase& call);
 
+// Whether the Sampler has inserted code into the module.
+bool has_sampler_code(const llvm::Module& module);
+
 class SamplerCode {
  public:
   explicit SamplerCode(const llvm::Function& function);

@@ -130,7 +130,10 @@ class Collector {
       for (const std::uint64_t number : pieces_before(here[i], block)) {
         const PieceHere earlier(number, here[i].second);
         note_call_by_pointer(earlier);
-        if (!is_inlined_before(earlier, block)) add_ways(earlier);
+        if (is_inlined_before(earlier, block)) continue;
+        add_ways(earlier);
+        if (inlined_calls(earlier).empty() && !is_called_before(earlier, block))
+          add_lost_callee(earlier, block, gone);
       }
     }
     for (std::size_t i = 0; i < pending.size(); ++i) {
@@ -284,6 +287,15 @@ class Collector {
     return found != inlined_at_.end() &&
            llvm::any_of(found->second.blocks, [&](const llvm::BasicBlock* has) {
              return dominators_.dominates(has, &block);
+           });
+  }
+
+  // The same of a call that is left.
+  [[nodiscard]] bool is_called_before(const PieceHere& here, const llvm::BasicBlock& block) const {
+    const auto found = calling_.find(pieces()[here.first].callee);
+    return found != calling_.end() &&
+           llvm::any_of(found->second, [&](const llvm::BasicBlock* caller) {
+             return dominators_.dominates(caller, &block);
            });
   }
 

@@ -245,6 +245,10 @@ class ProgramBlocks(SamplerCase):
     def test_lines_of_calls_that_vanished(self):
         self.check_marked_lines(CASES / "vanished_calls.c", schemas=("pt.schema", "bb.schema"), least=0.7)
 
+    def test_lines_of_calls_that_only_observed_code_has(self):
+        for schemes in ("branches,function-entries", "branches,returns,scalar-pairs"):
+            self.check_marked_lines(CASES / "observed_calls.c", f"-fsampler-scheme={schemes}", schemas=("pt.schema", "bb.schema"), least=0.5)
+
     def test_lines_of_calls_on_one_line(self):
         for words in ((), ("-gno-column-info",)):
             self.check_marked_lines(CASES / "same_line_calls.c", *words, schemas=("pt.schema", "bb.schema"), least=0.7)
