@@ -1,0 +1,101 @@
+"""Random C programs, from csmith: whatever they are built with, they print the same, count the same, and get the same answers.
+TELLTALE_SEEDS="FIRST COUNT" chooses others."""
+import itertools
+import json
+import os
+import platform
+import random
+import re
+import shutil
+import subprocess
+import unittest
+
+from path_crash_points import build_crasher, crash_and_compare
+from sampler_programs import RELEASES, SamplerCase, build, resolved, run
+
+TELLTALE = os.environ["TELLTALE"]
+FIRST, COUNT = map(int, os.environ.get("TELLTALE_SEEDS", "1 6").split())
+LEVELS = ("-O1", "-O2", "-O3", "-Os")
+SCHEMES = "-fsampler-scheme=branches,returns,scalar-pairs,function-entries,float-kinds"
+SAMPLERS = ((), (SCHEMES,), (SCHEMES, "-fsampler-adaptive"), (SCHEMES, "-fno-sample"), ("-fsampler-scheme=returns",))
+SECONDS = 10  # some random programs never end
+
+
+class RandomPrograms(SamplerCase):
+    def programs(self):
+        """(source, what chooses its builds), of programs that end."""
+        for seed in range(FIRST, FIRST + COUNT):
+            source = self.path(f"random{seed}.c")
+            done = run("csmith", "--seed", seed, "--max-funcs", 6, "--max-block-depth", 4, "--no-argc", "-o", source, cwd=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            try:
+                subprocess.run([self.build(source, "-O0")], timeout=SECONDS, stdout=subprocess.DEVNULL, check=True)
+            except subprocess.TimeoutExpired:
+                continue
+            yield source, random.Random(seed)
+
+    def build(self, source, *words, release=RELEASES[-1]):
+        return build(self.path("program"), release, "-silent", "-g", "-w", "-I/usr/include/csmith", *words, source)
+
+    def lines(self, source, *words, **options):
+        """What the program printed, and which of its lines ran or did not, where that is certain."""
+        program, file = self.build(source, *words, **options), self.path("paths")
+        file.unlink(missing_ok=True)
+        done = run(program, env={"TELLTALE_PATHS": str(file), "TELLTALE_PATHS_AT_EXIT": "1", "SAMPLER_SPARSITY": "10"})
+        self.assertEqual(done.returncode, 0)
+        document = json.loads(run(TELLTALE, "coverage", file, "--program", program, "--json").stdout)
+        answers = {}
+        for line in (line for function in document["functions"] for line in function["lines"]):
+            answers.setdefault((line["file"], line["line"]), set()).add(line["ran"])
+        return done.stdout, {place: "yes" if "yes" in ran else "no" for place, ran in answers.items() if "yes" in ran or "maybe" not in ran}
+
+    def test_certain_lines_are_those_of_unoptimised_code(self):
+        for source, choice in self.programs():
+            printed, exact = self.lines(source, "--trace=bb.schema", "-no-filter", "-csi-opt=0", "-O0")
+            builds = list(itertools.product(("bb.schema", "all.schema", "pt.schema"), LEVELS, SAMPLERS, RELEASES))
+            for schema, level, words, release in choice.sample(builds, 3):
+                with self.subTest(source=source.name, schema=schema, level=level, words=words, release=release):
+                    again, lines = self.lines(source, f"--trace={schema}", level, *words, release=release)
+                    self.assertEqual(again, printed)
+                    self.assertGreater(len(lines.keys() & exact.keys()), 0)
+                    self.assertEqual({place: ran for place, ran in lines.items() if ran != exact.get(place, ran)}, {})
+
+    def counts(self, source, *words, **options):
+        # Without a value, a variable has another one in each build.
+        program = self.build(source, SCHEMES, "-ftrivial-auto-var-init=zero", *words, **options)
+        done = self.run_reported(program, SAMPLER_SPARSITY="1")
+        self.assertEqual(done.returncode, 0)
+        return done.stdout, resolved(self.report, program)
+
+    def test_counts_are_those_of_unoptimised_code(self):
+        for source, choice in self.programs():
+            printed, exact = self.counts(source, "-O0", "-fno-sample")
+            pointers = set(re.findall(r"\*\s*(?:(?:const|volatile)\s+)*(\w+)", source.read_text()))
+            self.assertGreater(len(exact), 0)
+            for level, words, release in choice.sample(list(itertools.product(LEVELS, ((), ("-fno-sample",)), RELEASES)), 2):
+                with self.subTest(source=source.name, level=level, words=words, release=release):
+                    again, counts = self.counts(source, level, *words, release=release)
+                    self.assertEqual((again, len(counts)), (printed, len(exact)))
+                    # Where variables are in memory, and so the order of pointers, is another matter.
+                    different = [pair for pair in zip(exact, counts) if pair[0] != pair[1] and
+                                 not ("scalar-pairs" in pair[0] and pointers & set(re.findall(r"\w+", pair[0])))]
+                    self.assertEqual(different, [])
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "positions are exact on x86-64")
+    def test_paths_at_random_points_are_those_of_a_full_trace(self):
+        crasher = build_crasher(self.path("crash_points"))
+        for source, choice in itertools.islice(self.programs(), max(COUNT // 2, 1)):
+            schema, level = choice.choice(("pt.schema", "cc_pt.schema", "all.schema")), choice.choice(("-O0", *LEVELS))
+            release = choice.choice(RELEASES)
+            with self.subTest(source=source.name, schema=schema, level=level, release=release):
+                program = self.build(source, f"--trace={schema}", level, release=release)
+                scratch = self.path("scratch")
+                shutil.rmtree(scratch, ignore_errors=True)
+                scratch.mkdir()
+                found = crash_and_compare(crasher, program, [], self.folder, scratch, 30, COUNT, 300_000)
+                self.assertEqual(found.wrong[:5], [])
+                self.assertEqual(found.counts["points"], 30)
+
+
+if __name__ == "__main__":
+    unittest.main()
