@@ -45,6 +45,7 @@ SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation*
 class Collector {
  public:
   explicit Collector(llvm::Function& function) : function_(function), lost_(*function.getParent()) {
+    bool has_own_piece = false;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const llvm::CallBase* const call = as_call(instruction);
       if (const auto callee = call == nullptr ? std::nullopt : callee_of(*call))
@@ -57,6 +58,7 @@ class Collector {
       const auto piece = piece_of(instruction);
       if (!piece) continue;
       pieces_.add(*piece, *instruction.getParent());
+      has_own_piece = has_own_piece || piece->second == nullptr;
       lost_.note(piece->first);
       is_optimised_ = is_optimised_ || pieces()[piece->first].is_optimised;
       for_each_call_around(*piece, [&](const CallPlace& place, const llvm::DILocation* at) {
@@ -68,12 +70,16 @@ class Collector {
         all.blocks.insert(instruction.getParent());
       });
     }
+    if (!has_own_piece) lose_all();
   }
 
   void run() {
-    if (markers_.empty()) return;
-    dominators_.recalculate(function_);
-    for (llvm::BasicBlock& block : function_) collect(block);
+    if (!markers_.empty()) {
+      dominators_.recalculate(function_);
+      for (llvm::BasicBlock& block : function_) collect(block);
+    } else if (!all_lost_.empty()) {
+      collect_lost(function_.getEntryBlock());
+    }
     for (llvm::Instruction* const marker : markers_) marker->eraseFromParent();
   }
 
@@ -85,6 +91,19 @@ class Collector {
         llvm::cast<llvm::PseudoProbeInst>(marker).getIndex()->getZExtValue();
     if (place == nullptr || number >= pieces().size()) return std::nullopt;
     return PieceHere(number, place->getInlinedAt());
+  }
+
+  // Nothing is left of the source function but code of the Sampler, and of functions that were
+  // inlined.
+  void lose_all() {
+    const auto own = ranges_of_pieces().find(function_.getSubprogram());
+    if (own == ranges_of_pieces().end() || own->second.first == own->second.second) return;
+    const std::uint64_t first = own->second.first;
+    if (!pieces()[first].is_optimised) return;
+    is_optimised_ = true;
+    lost_.note(first);
+    for (const std::uint64_t number : lost_.ways_without_effects(function_.getSubprogram()))
+      all_lost_.emplace_back(number, nullptr);
   }
 
   void collect(llvm::BasicBlock& block) const {
@@ -109,6 +128,7 @@ class Collector {
     std::vector<SourceLine> lost;
     std::vector<const llvm::DISubprogram*> gone;
     std::vector<PieceHere> pending = lost_pieces(block);
+    if (block.isEntryBlock()) pending.insert(pending.end(), all_lost_.begin(), all_lost_.end());
     llvm::DenseSet<PieceHere> seen(pending.begin(), pending.end());
     // Another copy of what was inlined at the piece's call is left.
     const auto add_ways = [&](const PieceHere& piece) {
@@ -399,6 +419,7 @@ class Collector {
 
   llvm::Function& function_;
   bool is_optimised_ = false;  // some code in it was
+  std::vector<PieceHere> all_lost_;
   std::vector<llvm::Instruction*> markers_;
   PiecesOfBlocks pieces_;
   // Blocks with calls, by the function that they call.

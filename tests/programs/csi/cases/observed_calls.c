@@ -34,12 +34,24 @@ static unsigned repeat(void) {
   return sum; /* ran */
 }
 
+static int returns_zero(int number) {
+  (void)number;
+  return 0; /* ran */
+}
+
+/* Nothing of it is left but the Sampler's check. */
+static int calls_it(int *place) {
+  returns_zero(*place); /* ran */
+  return 0; /* ran */
+}
+static int (*volatile pointer)(int *) = calls_it;
+
 int main(void) {
   int zero = 0; /* ran */
   does_nothing(); /* ran */
   unsigned sum = repeat() + zero; /* ran */
   if (sink == 4) never_called();
   sink = constant(3); /* ran */
-  sink = (int)sum; /* ran */
+  sink = (int)sum + pointer(&zero); /* ran */
   __builtin_trap();
 }
