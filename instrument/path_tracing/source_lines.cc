@@ -42,6 +42,11 @@ SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation*
   return {location.getScope(), call, location.getLine(), calls};
 }
 
+// Whether it is one of the Sampler's copies that run instead of the other code where it observes.
+bool is_observing_copy(const NamedFunction& callee) {
+  return callee.symbol != callee.source.symbol && !callee.symbol.ends_with(".fast");
+}
+
 class Collector {
  public:
   explicit Collector(llvm::Function& function) : function_(function), lost_(*function.getParent()) {
@@ -49,7 +54,8 @@ class Collector {
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const llvm::CallBase* const call = as_call(instruction);
       if (const auto callee = call == nullptr ? std::nullopt : callee_of(*call))
-        calling_[callee->source.subprogram].push_back(instruction.getParent());
+        calls_left_[callee->source.subprogram].push_back(
+            {instruction.getParent(), is_observing_copy(*callee)});
       if (const llvm::DILocation* const at = instruction.getDebugLoc().get();
           call != nullptr && at != nullptr)
         places_left_.insert(place_of_call(nullptr, *at, at->getInlinedAt()));
@@ -102,7 +108,8 @@ class Collector {
     if (!pieces()[first].is_optimised) return;
     is_optimised_ = true;
     lost_.note(first);
-    for (const std::uint64_t number : lost_.ways_without_effects(function_.getSubprogram()))
+    for (const std::uint64_t number :
+         LostPieces::ways_without_own_effects(function_.getSubprogram()))
       all_lost_.emplace_back(number, nullptr);
   }
 
@@ -312,10 +319,9 @@ class Collector {
 
   // The same of a call that is left.
   [[nodiscard]] bool is_called_before(const PieceHere& here, const llvm::BasicBlock& block) const {
-    const auto found = calling_.find(pieces()[here.first].callee);
-    return found != calling_.end() &&
-           llvm::any_of(found->second, [&](const llvm::BasicBlock* caller) {
-             return dominators_.dominates(caller, &block);
+    const auto found = calls_left_.find(pieces()[here.first].callee);
+    return found != calls_left_.end() && llvm::any_of(found->second, [&](const CallLeft& call) {
+             return dominators_.dominates(call.block, &block);
            });
   }
 
@@ -355,14 +361,17 @@ class Collector {
   }
 
   // Adds the callee at the end of a piece if the call is not left. One that has effects may have
-  // moved to another block.
+  // moved to another block, but not to one where the Sampler observes.
   void add_lost_callee(const PieceHere& here, const llvm::BasicBlock& block,
                        std::vector<const llvm::DISubprogram*>& all) const {
     const Piece& piece = pieces()[here.first];
     if (piece.callee == nullptr) return;
-    const auto found = calling_.find(piece.callee);
-    const bool is_left = found != calling_.end() && (!lost_.is_removable(*piece.callee) ||
-                                                     llvm::is_contained(found->second, &block));
+    const auto found = calls_left_.find(piece.callee);
+    const bool may_move = found != calls_left_.end() && !lost_.is_removable(*piece.callee);
+    const bool is_left =
+        found != calls_left_.end() && llvm::any_of(found->second, [&](const CallLeft& call) {
+          return call.block == &block || (may_move && !call.is_observing);
+        });
     if (!is_left) add_functions_of(piece.callee, all);
   }
 
@@ -422,8 +431,11 @@ class Collector {
   std::vector<PieceHere> all_lost_;
   std::vector<llvm::Instruction*> markers_;
   PiecesOfBlocks pieces_;
-  // Blocks with calls, by the function that they call.
-  llvm::DenseMap<const llvm::DISubprogram*, llvm::SmallVector<const llvm::BasicBlock*, 1>> calling_;
+  struct CallLeft {
+    const llvm::BasicBlock* block;
+    bool is_observing;
+  };
+  llvm::DenseMap<const llvm::DISubprogram*, llvm::SmallVector<CallLeft, 1>> calls_left_;
   // Calls at which functions were inlined that left a marker.
   llvm::DenseMap<CallPlace, const llvm::DILocation*> inlined_;
   struct InlinedAt {

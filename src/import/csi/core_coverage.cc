@@ -256,6 +256,16 @@ bool knows_block(const FramePaths& frame) {
                          frame.decoded.front().found_by == FramePaths::Decoded::FoundBy::position);
 }
 
+// Whether the block that the frame is in has no lines, as one that calls another copy of the
+// function. In unoptimised code it seems to have that of the block before it.
+bool is_in_block_without_lines(const FramePaths& frame) {
+  if (!knows_block(frame) || frame.decoded.size() != 1) return false;
+  const FramePaths::Decoded& decoded = frame.decoded.front();
+  return std::ranges::all_of(decoded.history.readings, [&](const PathHistory::Reading& reading) {
+    return !reading.partial.empty() && decoded.graph->blocks[reading.partial.back()].places.empty();
+  });
+}
+
 // The line of the instruction or the call that it was stopped in. Instructions can be moved to
 // blocks that do not have their line: where the block is known, its answer holds.
 void add_stop(const std::vector<FramePaths>& frames, size_t index, FunctionCoverage& function) {
@@ -263,6 +273,7 @@ void add_stop(const std::vector<FramePaths>& frames, size_t index, FunctionCover
   size_t around = index;
   while (around + 1 < frames.size() && frames[around].inlined) ++around;
   if (is_interrupted(frames, around) && knows_block(frames[around])) return;
+  if (is_in_block_without_lines(frames[around])) return;
   if (function.file.ends_with(frame.file) && !frame.file.empty())
     mark_line(function.file, frame.line, function);
 }

@@ -39,14 +39,38 @@ static int returns_zero(int number) {
   return 0; /* ran */
 }
 
+__attribute__((noinline)) void multiplies(int number) {
+  int product = -214748365 * (number - 1); /* ran */
+  if (product != -1932735285) /* ran */
+    __builtin_abort(); /* not */
+}
+
 /* Nothing of it is left but the Sampler's check. */
 static int calls_it(int *place) {
   returns_zero(*place); /* ran */
+  multiplies(10); /* ran */
   return 0; /* ran */
 }
 static int (*volatile pointer)(int *) = calls_it;
 
+/* With these arguments, nothing is left of their code that does not observe. */
+void checks(int number) {
+  if (number == 5) /* ran */
+    __builtin_abort(); /* not */
+}
+void checks_too(int number) {
+  if (number == 6) /* ran */
+    __builtin_abort(); /* not */
+}
+void checks_again(int number) {
+  if (number == 7) /* ran */
+    __builtin_abort(); /* not */
+}
+
 int main(void) {
+  checks(1); /* ran */
+  checks_too(2); /* ran */
+  checks_again(3); /* ran */
   int zero = 0; /* ran */
   does_nothing(); /* ran */
   unsigned sum = repeat() + zero; /* ran */
