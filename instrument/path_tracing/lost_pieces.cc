@@ -108,25 +108,6 @@ bool is_in_broken_loop(std::uint64_t piece, const Reached& loops,
   });
 }
 
-// Those on ways through the function, of which each piece is `is_passed`.
-llvm::SmallVector<std::uint64_t, 16> ways_through(
-    const llvm::DISubprogram* function, llvm::function_ref<bool(const Piece&)> is_passed) {
-  const auto found = ranges_of_pieces().find(function);
-  if (found == ranges_of_pieces().end()) return {};
-  const auto [first, end] = found->second;
-  const auto is_number_passed = [&](std::uint64_t number) { return is_passed(pieces()[number]); };
-  if (first == end || !is_number_passed(first)) return {};
-  const Ways ways(reach(first, kNoPiece, is_number_passed));
-  LostPieces::Numbers on_ways;
-  ways.add_leading(kNoPiece, on_ways);
-  const bool is_one = llvm::is_contained(pieces()[first].next, kNoPiece);
-  if (on_ways.empty() && !is_one) return {};
-  llvm::SmallVector<std::uint64_t, 16> sorted(on_ways.begin(), on_ways.end());
-  sorted.push_back(first);
-  llvm::sort(sorted);
-  return sorted;
-}
-
 }  // namespace
 
 LostPieces::LostPieces(const llvm::Module& module)
@@ -311,15 +292,22 @@ bool LostPieces::is_removable_in_source(const llvm::DISubprogram& function) cons
 
 llvm::SmallVector<std::uint64_t, 16> LostPieces::ways_without_effects(
     const llvm::DISubprogram* function) const {
-  return ways_through(function,
-                      [&](const Piece& piece) { return is_removable_from_loop(piece); });
-}
-
-llvm::SmallVector<std::uint64_t, 16> LostPieces::ways_without_own_effects(
-    const llvm::DISubprogram* function) {
-  return ways_through(function, [](const Piece& piece) {
-    return !piece.has_effects && (piece.callee != nullptr || !piece.call_has_effects);
-  });
+  const auto found = ranges_of_pieces().find(function);
+  if (found == ranges_of_pieces().end()) return {};
+  const auto [first, end] = found->second;
+  const auto has_no_effects = [&](std::uint64_t number) {
+    return is_removable_from_loop(pieces()[number]);
+  };
+  if (first == end || !has_no_effects(first)) return {};
+  const Ways ways(reach(first, kNoPiece, has_no_effects));
+  Numbers on_ways;
+  ways.add_leading(kNoPiece, on_ways);
+  const bool is_one = llvm::is_contained(pieces()[first].next, kNoPiece);
+  if (on_ways.empty() && !is_one) return {};
+  llvm::SmallVector<std::uint64_t, 16> sorted(on_ways.begin(), on_ways.end());
+  sorted.push_back(first);
+  llvm::sort(sorted);
+  return sorted;
 }
 
 }  // namespace telltale::instrument

@@ -54,10 +54,6 @@ class LostPieces {
   // it that have no effects but writes, if nobody reads these. Empty if there is no such way.
   [[nodiscard]] llvm::SmallVector<std::uint64_t, 16> ways_without_effects(
       const llvm::DISubprogram* function) const;
-  // The same for a function of which no piece is left: what it calls in this module may have been
-  // specialised until it had no effects either.
-  [[nodiscard]] static llvm::SmallVector<std::uint64_t, 16> ways_without_own_effects(
-      const llvm::DISubprogram* function);
 
  private:
   [[nodiscard]] bool is_removable(const Piece& piece) const;

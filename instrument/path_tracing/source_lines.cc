@@ -100,17 +100,18 @@ class Collector {
   }
 
   // Nothing is left of the source function but code of the Sampler, and of functions that were
-  // inlined.
+  // inlined. What it called in this module may have been specialised until nothing was left either.
   void lose_all() {
     const auto own = ranges_of_pieces().find(function_.getSubprogram());
-    if (own == ranges_of_pieces().end() || own->second.first == own->second.second) return;
-    const std::uint64_t first = own->second.first;
-    if (!pieces()[first].is_optimised) return;
-    is_optimised_ = true;
-    lost_.note(first);
-    for (const std::uint64_t number :
-         LostPieces::ways_without_own_effects(function_.getSubprogram()))
-      all_lost_.emplace_back(number, nullptr);
+    if (own == ranges_of_pieces().end()) return;
+    for (std::uint64_t number = own->second.first; number < own->second.second; ++number) {
+      const Piece& piece = pieces()[number];
+      const bool may_vanish =
+          !piece.has_effects && (piece.callee != nullptr || !piece.call_has_effects);
+      if (piece.is_optimised && may_vanish) all_lost_.emplace_back(number, nullptr);
+      lost_.note(number);
+    }
+    is_optimised_ = is_optimised_ || !all_lost_.empty();
   }
 
   void collect(llvm::BasicBlock& block) const {
