@@ -97,6 +97,9 @@ class IsolateCallsTest(unittest.TestCase):
         text = telltale("isolate", "--failed", self.folder / "names-failed", "--passed", self.folder / "names-passed", "--program", self.map, "--same").stdout
         self.assertIn("load(std::string const&) called rare  ", text)
         self.assertNotIn("basic_string", text)
+        text = telltale("isolate", "--failed", self.folder / "names-failed", "--passed", self.folder / "names-passed", "--program", self.map, "--same",
+                        "--names", "full").stdout
+        self.assertIn(f"{full} called rare  ", text)
 
     def test_a_caller_that_separates(self):
         document = self.isolate("edge", [(i % 4 == 0, [("always", 9, *["rare"] * (i % 4 != 0)), ("work", 9, *["rare"] * (i % 4 == 0))]) for i in range(40)])

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "bytes/input_file.h"
-#include "cli/study/short_words.h"
+#include "cli/study/shown_words.h"
 #include "output/escape.h"
 #include "output/flame/page.h"
 #include "output/flame/page_text.h"
@@ -86,7 +86,7 @@ class PageWriter {
 
  private:
   void write_place(const PredicateWords& words) {
-    const ShortWords shown = short_words(words);
+    const ShownWords shown = shown_words(words, answer_.names);
     json_.member("predicate", room_.text(shown.text))
         .member("function", room_.text(shown.function));
     json_.member("file", room_.text(words.file)).member("line", words.line);
@@ -214,7 +214,7 @@ class PageWriter {
       const PredicateWords words = answer_.predicates.describe(sites.best);
       const isolation::RunCounts& truth = tally_->of(sites.best).true_in;
       json_.begin_object().member("line", line).member("sites", sites.sites);
-      json_.member("predicate", room_.text(short_words(words).text))
+      json_.member("predicate", room_.text(shown_words(words, answer_.names).text))
           .member("importance", sites.importance);
       json_.member("failed", truth.failing).member("passed", truth.successful).end_object();
     }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/joined.h"
-#include "cli/study/short_words.h"
+#include "cli/study/shown_words.h"
 #include "output/json_writer.h"
 #include "output/table/object_writer.h"
 #include "output/table/table.h"
@@ -201,7 +201,7 @@ Table compound_table(const IsolationAnswer& answer) {
   };
   const auto part = [&](uint32_t predicate) {
     const PredicateWords words = answer.predicates.describe(predicate);
-    const ShortWords shown = short_words(words);
+    const ShownWords shown = shown_words(words, answer.names);
     return fmt::format("{} ({}, {})", shown.text, shown.function, place_of(words));
   };
   Table table{TableSchema(kColumns)};
@@ -250,7 +250,7 @@ void write_regression_text(const IsolationAnswer& answer, size_t limit, BlockWri
   for (size_t i = 0; i < shown; ++i) {
     const isolation::Coefficient& one = regression.coefficients[i];
     const PredicateWords words = answer.predicates.describe(one.predicate);
-    const ShortWords said = short_words(words);
+    const ShownWords said = shown_words(words, answer.names);
     table.add_row({one.weight, uint64_t{one.true_in.failing}, uint64_t{one.true_in.successful},
                    said.text, said.function, place_of(words)});
   }
@@ -279,7 +279,7 @@ constexpr std::array kShownColumns = {
 std::vector<Table::Cell> text_cells(const IsolationAnswer& answer, size_t index) {
   const Predictor& predictor = answer.isolation.predictors[index];
   const PredicateWords words = answer.predicates.describe(predictor.predicate);
-  const ShortWords shown = short_words(words);
+  const ShownWords shown = shown_words(words, answer.names);
   const Scores scores = scores_of(answer, predictor);
   return {uint64_t{index + 1},
           predictor.score,
@@ -297,9 +297,9 @@ std::vector<Table::Cell> text_cells(const IsolationAnswer& answer, size_t index)
 }
 
 // A predicate that was true in the runs of the predictor above it.
-std::vector<Table::Cell> same_cells(const PredicateWords& words) {
+std::vector<Table::Cell> same_cells(const PredicateWords& words, NameStyle names) {
   std::vector<Table::Cell> cells(kShownColumns.size() - 3);
-  const ShortWords shown = short_words(words);
+  const ShownWords shown = shown_words(words, names);
   cells.insert(cells.end(), {shown.text, shown.function, place_of(words)});
   return cells;
 }
@@ -362,7 +362,7 @@ void write_isolation_text(const IsolationAnswer& answer, size_t limit, bool same
     table.add_row(text_cells(answer, i));
     if (!same) continue;
     for (const uint32_t other : predictors[i].same)
-      table.add_row(same_cells(answer.predicates.describe(other)));
+      table.add_row(same_cells(answer.predicates.describe(other), answer.names));
   }
   if (shown != 0) table.write_text(out);
   if (shown < predictors.size())

@@ -13,6 +13,7 @@
 #include "bytes/block_writer.h"
 #include "cli/study/cluster_summary.h"
 #include "import/predicate_set.h"
+#include "model/name_style.h"
 
 namespace telltale::cli {
 
@@ -36,6 +37,7 @@ struct IsolationAnswer {
   std::vector<isolation::Compound> compounds = {};  // with --combine
   std::vector<ClusterSummary> clusters = {};        // of the failed runs whose outcome is known
   std::optional<isolation::Regression> regression = {};  // with --regression
+  NameStyle names = NameStyle::short_names;              // in text and pages
 };
 
 // "importance"; as --score takes it.

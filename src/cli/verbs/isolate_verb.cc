@@ -67,6 +67,7 @@ struct IsolateOptions {
   bool html = false;
   bool regression = false;
   std::string slow;    // "p99"; empty: labels by outcome
+  std::string names = "short";
   std::string source;  // folder of the source that the page shows; empty: none
   std::string gate;    // a study, or the beginning of a build-id; empty: no gate
   bool strict = false;
@@ -272,7 +273,8 @@ int run(IsolateOptions& options) {
   const Result<void> written = write_answer(
       options,
       {predicates, found, options.isolation, runs, combine(options, predicates, *evidence),
-       summarise_clusters(*evidence, found), regress(options, predicates, *evidence)},
+       summarise_clusters(*evidence, found), regress(options, predicates, *evidence),
+       options.names == "full" ? NameStyle::full : NameStyle::short_names},
       *evidence);
   if (!written) return report_error(written.error());
   remark(*evidence, runs);
@@ -366,6 +368,9 @@ void add_isolate_verb(Command app, int& status) {
   verb.add_flag("--regression", options->regression,
                 "rank the predicates by a logistic regression, too (table, --json)");
   add_limit_option(verb, options->limit, "rows of the table; 0: all").show_default();
+  verb.add_option("--names", options->names, "names of functions in the table and the page")
+      .one_of({"short", "full"})
+      .show_default();
   verb.add_option("--jobs", options->jobs, "threads to work with; 0: one per core")
       .type_name("N")
       .in_range(uint64_t{0}, kMostWorkers);
@@ -407,6 +412,8 @@ void add_isolate_verb(Command app, int& status) {
                   "no report; or if no run passed")
       .not_empty()
       .type_name("STUDY|BUILD");
+  for (const char* const form : {"--json", "--csv", "--sarif", "--annotations", "--dot"})
+    verb.option("--names").excludes(form);
   add_output_option(verb, options->output).show_default();
   choose_form_by_name(verb,
                       {{kPageExtensions, "--html"},

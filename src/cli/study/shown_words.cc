@@ -1,4 +1,4 @@
-#include "cli/study/short_words.h"
+#include "cli/study/shown_words.h"
 
 #include <cstddef>
 #include <string_view>
@@ -17,8 +17,10 @@ void shorten_name(std::string& text, std::string_view name, const std::string& s
 
 }  // namespace
 
-ShortWords short_words(const PredicateWords& words) {
-  ShortWords found{.text = words.text, .function = short_name(words.function)};
+ShownWords shown_words(const PredicateWords& words, NameStyle names) {
+  if (names != NameStyle::short_names)
+    return {.text = words.text, .function = std::string(words.function)};
+  ShownWords found{.text = words.text, .function = short_name(words.function)};
   if (!words.names_functions) return found;
   shorten_name(found.text, words.function, found.function);
   shorten_name(found.text, words.callee, short_name(words.callee));
