@@ -66,7 +66,7 @@ struct IsolateOptions {
   bool dot = false;
   bool html = false;
   bool regression = false;
-  std::string slow;    // "p99"; empty: labels by outcome
+  std::string slow;  // "p99"; empty: labels by outcome
   std::string names = "short";
   std::string source;  // folder of the source that the page shows; empty: none
   std::string gate;    // a study, or the beginning of a build-id; empty: no gate
