@@ -1,7 +1,6 @@
 """Random C programs, from csmith: whatever they are built with, they print the same, count the same, and get the same answers.
 TELLTALE_SEEDS="FIRST COUNT" chooses others."""
 import itertools
-import json
 import os
 import platform
 import random
@@ -10,14 +9,11 @@ import shutil
 import subprocess
 import unittest
 
+from certain_lines import EXACT, LEVELS, SCHEMES, builds, printed_and_lines, wrong_lines
 from path_crash_points import build_crasher, crash_and_compare
 from sampler_programs import RELEASES, SamplerCase, build, resolved, run
 
-TELLTALE = os.environ["TELLTALE"]
 FIRST, COUNT = map(int, os.environ.get("TELLTALE_SEEDS", "1 6").split())
-LEVELS = ("-O1", "-O2", "-O3", "-Os")
-SCHEMES = "-fsampler-scheme=branches,returns,scalar-pairs,function-entries,float-kinds"
-SAMPLERS = ((), (SCHEMES,), (SCHEMES, "-fsampler-adaptive"), (SCHEMES, "-fno-sample"), ("-fsampler-scheme=returns",))
 SECONDS = 10  # some random programs never end
 
 
@@ -38,27 +34,16 @@ class RandomPrograms(SamplerCase):
         return build(self.path("program"), release, "-silent", "-g", "-w", "-I/usr/include/csmith", *words, source)
 
     def lines(self, source, *words, **options):
-        """What the program printed, and which of its lines ran or did not, where that is certain."""
-        program, file = self.build(source, *words, **options), self.path("paths")
-        file.unlink(missing_ok=True)
-        done = run(program, env={"TELLTALE_PATHS": str(file), "TELLTALE_PATHS_AT_EXIT": "1", "SAMPLER_SPARSITY": "10"})
-        self.assertEqual(done.returncode, 0)
-        document = json.loads(run(TELLTALE, "coverage", file, "--program", program, "--json").stdout)
-        answers = {}
-        for line in (line for function in document["functions"] for line in function["lines"]):
-            answers.setdefault((line["file"], line["line"]), set()).add(line["ran"])
-        return done.stdout, {place: "yes" if "yes" in ran else "no" for place, ran in answers.items() if "yes" in ran or "maybe" not in ran}
+        return printed_and_lines(self.build(source, *words, **options), self.folder, SAMPLER_SPARSITY="10")
 
     def test_certain_lines_are_those_of_unoptimised_code(self):
         for source, choice in self.programs():
-            printed, exact = self.lines(source, "--trace=bb.schema", "-no-filter", "-csi-opt=0", "-O0")
-            builds = list(itertools.product(("bb.schema", "all.schema", "pt.schema"), LEVELS, SAMPLERS, RELEASES))
-            for schema, level, words, release in choice.sample(builds, 3):
-                with self.subTest(source=source.name, schema=schema, level=level, words=words, release=release):
-                    again, lines = self.lines(source, f"--trace={schema}", level, *words, release=release)
+            printed, exact = self.lines(source, *EXACT)
+            for words, release in choice.sample(list(builds(RELEASES)), 3):
+                with self.subTest(source=source.name, words=words, release=release):
+                    again, lines = self.lines(source, *words, release=release)
                     self.assertEqual(again, printed)
-                    self.assertGreater(len(lines.keys() & exact.keys()), 0)
-                    self.assertEqual({place: ran for place, ran in lines.items() if ran != exact.get(place, ran)}, {})
+                    self.assertEqual(wrong_lines(lines, exact), {})
 
     def counts(self, source, *words, **options):
         # Without a value, a variable has another one in each build.
