@@ -22,8 +22,9 @@ SourceFunction source_of(const llvm::Function& function) {
   if (note == nullptr || note->getNumOperands() != 2) return source;
   if (const auto* const name = llvm::dyn_cast_or_null<llvm::MDString>(note->getOperand(0).get()))
     source.symbol = name->getString();
-  if (source.subprogram == nullptr)
-    source.subprogram = llvm::dyn_cast_or_null<llvm::DISubprogram>(note->getOperand(1).get());
+  // A copy has its own subprogram, or none.
+  if (auto* const own = llvm::dyn_cast_or_null<llvm::DISubprogram>(note->getOperand(1).get()))
+    source.subprogram = own;
   return source;
 }
 

@@ -13,7 +13,7 @@ namespace telltale::instrument {
 
 struct SourceFunction {
   llvm::StringRef symbol;
-  const llvm::DISubprogram* subprogram = nullptr;  // null: unknown
+  const llvm::DISubprogram* subprogram = nullptr;  // that of the source's function; null: unknown
 };
 
 // The function itself, if it is no copy.
