@@ -1,5 +1,6 @@
 #include "source_function.h"
 
+#include <llvm/IR/GlobalAlias.h>
 #include <llvm/IR/GlobalIFunc.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Metadata.h>
@@ -53,6 +54,14 @@ std::optional<NamedFunction> callee_of(const llvm::CallBase& call) {
   const auto* const callee = llvm::dyn_cast<llvm::GlobalValue>(call.getCalledOperand());
   if (callee == nullptr || callee->getValueType() != call.getFunctionType()) return std::nullopt;
   return named_by(*callee);
+}
+
+std::optional<NamedFunction> callee_through_alias(const llvm::CallBase& call) {
+  const auto* const alias = llvm::dyn_cast<llvm::GlobalAlias>(call.getCalledOperand());
+  if (alias == nullptr) return callee_of(call);
+  const llvm::GlobalObject* const object = alias->getAliaseeObject();
+  if (object == nullptr || alias->isInterposable()) return std::nullopt;
+  return named_by(*object);
 }
 
 bool runs_other_copy(const llvm::CallBase& call) {

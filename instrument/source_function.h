@@ -32,6 +32,9 @@ std::optional<NamedFunction> named_by(const llvm::Value& value);
 // What the call names; nothing if it is known at run time only.
 std::optional<NamedFunction> callee_of(const llvm::CallBase& call);
 
+// The same, also for a call by an alias of the function, as C++ calls destructors.
+std::optional<NamedFunction> callee_through_alias(const llvm::CallBase& call);
+
 // Notes that the call lets another copy of the caller's function of the source run in the caller's
 // place: then the caller returns.
 void note_other_copy(llvm::CallInst& call);

@@ -53,7 +53,7 @@ class Collector {
     bool has_own_piece = false;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
       const llvm::CallBase* const call = as_call(instruction);
-      if (const auto callee = call == nullptr ? std::nullopt : callee_of(*call))
+      if (const auto callee = call == nullptr ? std::nullopt : callee_through_alias(*call))
         calls_left_[callee->source.subprogram].push_back(
             {instruction.getParent(), is_observing_copy(*callee)});
       if (const llvm::DILocation* const at = instruction.getDebugLoc().get();

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "path_tracing/data_steps.h"
+#include "source_function.h"
 #include "translation_unit.h"
 
 namespace telltale::instrument {
@@ -163,11 +164,11 @@ class FunctionMarker {
   static void note_call(const llvm::CallBase& call, Piece& piece) {
     piece.ends_with_call = true;
     piece.call_has_effects = may_have_effects(call);
-    const llvm::Function* const callee = call.getCalledFunction();
-    if (callee == nullptr && !call.isInlineAsm()) piece.called_by_pointer = call.getFunctionType();
+    const auto callee = callee_through_alias(call);
+    if (!callee && !call.isInlineAsm()) piece.called_by_pointer = call.getFunctionType();
     if (!call.getDebugLoc()) return;
     piece.call_place = call.getDebugLoc().get();
-    if (callee != nullptr) piece.callee = callee->getSubprogram();
+    if (callee) piece.callee = callee->source.subprogram;
   }
 
   void add_next(const llvm::BasicBlock& block, std::uint64_t piece) const {

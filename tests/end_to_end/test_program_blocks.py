@@ -248,6 +248,7 @@ class ProgramBlocks(SamplerCase):
     def test_lines_of_calls_that_only_observed_code_has(self):
         for schemes in ("branches,function-entries", "branches,returns,scalar-pairs"):
             self.check_marked_lines(CASES / "observed_calls.c", f"-fsampler-scheme={schemes}", schemas=("pt.schema", "bb.schema"), least=0.5)
+        self.check_marked_lines(CASES / "observed_destructors.cc", "-fsampler-scheme=function-entries", schemas=("bb.schema",), least=0.5)
 
     def test_lines_of_calls_on_one_line(self):
         for words in ((), ("-gno-column-info",)):
