@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "path_tracing/call_places.h"
+#include "path_tracing/calls_left.h"
 #include "path_tracing/data_steps.h"
 #include "path_tracing/lost_pieces.h"
 #include "path_tracing/moved_branches.h"
@@ -27,7 +28,6 @@
 #include "path_tracing/pieces_of_blocks.h"
 #include "path_tracing/source_pieces.h"
 #include "path_tracing/unseen_functions.h"
-#include "source_function.h"
 
 namespace telltale::instrument {
 namespace {
@@ -42,23 +42,12 @@ SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation*
   return {location.getScope(), call, location.getLine(), calls};
 }
 
-// Whether it is one of the Sampler's copies that run instead of the other code where it observes.
-bool is_observing_copy(const NamedFunction& callee) {
-  return callee.symbol != callee.source.symbol && !callee.symbol.ends_with(".fast");
-}
-
 class Collector {
  public:
   explicit Collector(llvm::Function& function) : function_(function), lost_(*function.getParent()) {
     bool has_own_piece = false;
     for (llvm::Instruction& instruction : llvm::instructions(function)) {
-      const llvm::CallBase* const call = as_call(instruction);
-      if (const auto callee = call == nullptr ? std::nullopt : callee_through_alias(*call))
-        calls_left_[callee->source.subprogram].push_back(
-            {instruction.getParent(), is_observing_copy(*callee)});
-      if (const llvm::DILocation* const at = instruction.getDebugLoc().get();
-          call != nullptr && at != nullptr)
-        places_left_.insert(place_of_call(nullptr, *at, at->getInlinedAt()));
+      if (const llvm::CallBase* const call = as_call(instruction)) calls_left_.note_call(*call);
       if (!is_line_marker(instruction)) continue;
       markers_.push_back(&instruction);
       const auto piece = piece_of(instruction);
@@ -67,14 +56,7 @@ class Collector {
       has_own_piece = has_own_piece || piece->second == nullptr;
       lost_.note(piece->first);
       is_optimised_ = is_optimised_ || pieces()[piece->first].is_optimised;
-      for_each_call_around(*piece, [&](const CallPlace& place, const llvm::DILocation* at) {
-        inlined_[place] = at;
-        const CallPlace of_all = place_of_call(nullptr, *at, at->getInlinedAt());
-        places_left_.insert(of_all);
-        InlinedAt& all = inlined_at_[of_all];
-        all.callees.insert(std::get<0>(place));
-        all.blocks.insert(instruction.getParent());
-      });
+      calls_left_.note_piece(*piece, *instruction.getParent());
     }
     if (!has_own_piece) lose_all();
   }
@@ -140,7 +122,7 @@ class Collector {
     llvm::DenseSet<PieceHere> seen(pending.begin(), pending.end());
     // Another copy of what was inlined at the piece's call is left.
     const auto add_ways = [&](const PieceHere& piece) {
-      for (const auto& [callee, call] : inlined_calls(piece)) {
+      for (const auto& [callee, call] : calls_left_.inlined_calls(piece)) {
         const auto ways = lost_.ways_without_effects(callee);
         for (const std::uint64_t number : ways)
           if (seen.insert({number, call}).second) pending.emplace_back(number, call);
@@ -153,14 +135,16 @@ class Collector {
       note_call_by_pointer(here[i]);
       const bool follows = inlined_follows(here[i], block, here.drop_front(i + 1));
       if (pieces()[here[i].first].called_by_pointer != nullptr && !follows) add_ways(here[i]);
-      if (inlined_call(here[i]) == nullptr || !follows) add_lost_callee(here[i], block, gone);
+      if (calls_left_.inlined_call(here[i]) == nullptr || !follows)
+        add_lost_callee(here[i], block, gone);
       // These have no marker, so that the optimiser may have removed them together with a call.
       for (const std::uint64_t number : pieces_before(here[i], block)) {
         const PieceHere earlier(number, here[i].second);
         note_call_by_pointer(earlier);
-        if (is_inlined_before(earlier, block)) continue;
+        if (calls_left_.is_inlined_before(earlier, block, dominators_)) continue;
         add_ways(earlier);
-        if (inlined_calls(earlier).empty() && !is_called_before(earlier, block))
+        if (calls_left_.inlined_calls(earlier).empty() &&
+            !calls_left_.is_called_before(earlier, block, dominators_))
           add_lost_callee(earlier, block, gone);
       }
     }
@@ -169,7 +153,7 @@ class Collector {
       add_lines(piece, lost);
       note_call_by_pointer(piece);
       add_ways(piece);
-      if (inlined_calls(piece).empty()) add_lost_callee(piece, block, gone);
+      if (calls_left_.inlined_calls(piece).empty()) add_lost_callee(piece, block, gone);
     }
     llvm::Instruction& last = *block.getTerminator();
     if (!lost.empty()) last.setMetadata(kLinesLost, list_of(lost));
@@ -281,52 +265,8 @@ class Collector {
     return range != ranges_of_pieces().end() && range->second.second - range->second.first <= kFew;
   }
 
-  // The call at the end of this piece, if the function has a piece that was inlined at it; null: it
-  // has none.
-  [[nodiscard]] const llvm::DILocation* inlined_call(const PieceHere& here) const {
-    const Piece& piece = pieces()[here.first];
-    return piece.callee == nullptr
-               ? nullptr
-               : inlined_.lookup(place_of_call(piece.callee, *piece.call_place, here.second));
-  }
-
-  // The functions that were inlined at the call at the end of this piece, also by a pointer, and
-  // left a piece there; and their calls.
-  using Inlined = std::pair<const llvm::DISubprogram*, const llvm::DILocation*>;
-  [[nodiscard]] llvm::SmallVector<Inlined, 1> inlined_calls(const PieceHere& here) const {
-    if (const llvm::DILocation* const call = inlined_call(here); call != nullptr)
-      return {{pieces()[here.first].callee, call}};
-    llvm::SmallVector<Inlined, 1> calls;
-    const Piece& piece = pieces()[here.first];
-    if (piece.called_by_pointer == nullptr || piece.call_place == nullptr) return calls;
-    const auto found = inlined_at_.find(place_of_call(nullptr, *piece.call_place, here.second));
-    if (found == inlined_at_.end()) return calls;
-    for (const llvm::DISubprogram* const callee : found->second.callees)
-      calls.emplace_back(callee,
-                         inlined_.lookup(place_of_call(callee, *piece.call_place, here.second)));
-    return calls;
-  }
-
-  // Whether the block runs only after a piece that was inlined at the call at the end of this one.
-  [[nodiscard]] bool is_inlined_before(const PieceHere& here, const llvm::BasicBlock& block) const {
-    const Piece& piece = pieces()[here.first];
-    if (piece.call_place == nullptr) return false;
-    const auto found = inlined_at_.find(place_of_call(nullptr, *piece.call_place, here.second));
-    return found != inlined_at_.end() &&
-           llvm::any_of(found->second.blocks, [&](const llvm::BasicBlock* has) {
-             return dominators_.dominates(has, &block);
-           });
-  }
-
-  // The same of a call that is left.
-  [[nodiscard]] bool is_called_before(const PieceHere& here, const llvm::BasicBlock& block) const {
-    const auto found = calls_left_.find(pieces()[here.first].callee);
-    return found != calls_left_.end() && llvm::any_of(found->second, [&](const CallLeft& call) {
-             return dominators_.dominates(call.block, &block);
-           });
-  }
-
-  // Whether such a piece is on each way from this one, before the function that calls goes on.
+  // Whether a piece that was inlined at the call at the end of this one is on each way from it,
+  // before the function that calls goes on.
   // `rest`: the pieces that follow in the block.
   [[nodiscard]] bool inlined_follows(const PieceHere& here, const llvm::BasicBlock& block,
                                      llvm::ArrayRef<PieceHere> rest) const {
@@ -362,28 +302,20 @@ class Collector {
   }
 
   // Adds the callee at the end of a piece if the call is not left. One that has effects may have
-  // moved to another block, but not to one where the Sampler observes.
+  // moved to another block.
   void add_lost_callee(const PieceHere& here, const llvm::BasicBlock& block,
                        std::vector<const llvm::DISubprogram*>& all) const {
     const Piece& piece = pieces()[here.first];
-    if (piece.callee == nullptr) return;
-    const auto found = calls_left_.find(piece.callee);
-    const bool may_move = found != calls_left_.end() && !lost_.is_removable(*piece.callee);
-    const bool is_left =
-        found != calls_left_.end() && llvm::any_of(found->second, [&](const CallLeft& call) {
-          return call.block == &block || (may_move && !call.is_observing);
-        });
-    if (!is_left) add_functions_of(piece.callee, all);
+    if (piece.callee != nullptr &&
+        !calls_left_.has_callee(here, block, !lost_.is_removable(*piece.callee)))
+      add_functions_of(piece.callee, all);
   }
 
   // Notes a call by a pointer at the end of a piece if the call is not left.
   void note_call_by_pointer(const PieceHere& here) const {
     const Piece& piece = pieces()[here.first];
-    if (piece.called_by_pointer == nullptr) return;
-    const bool is_left =
-        piece.call_place != nullptr &&
-        places_left_.contains(place_of_call(nullptr, *piece.call_place, here.second));
-    if (!is_left) note_vanished_call(*piece.called_by_pointer);
+    if (piece.called_by_pointer != nullptr && !calls_left_.has_call_by_pointer(here))
+      note_vanished_call(*piece.called_by_pointer);
   }
 
   // Adds the function, and those that it calls: they may be inlined into it.
@@ -432,19 +364,7 @@ class Collector {
   std::vector<PieceHere> all_lost_;
   std::vector<llvm::Instruction*> markers_;
   PiecesOfBlocks pieces_;
-  struct CallLeft {
-    const llvm::BasicBlock* block;
-    bool is_observing;
-  };
-  llvm::DenseMap<const llvm::DISubprogram*, llvm::SmallVector<CallLeft, 1>> calls_left_;
-  // Calls at which functions were inlined that left a marker.
-  llvm::DenseMap<CallPlace, const llvm::DILocation*> inlined_;
-  struct InlinedAt {
-    llvm::SmallSetVector<const llvm::DISubprogram*, 1> callees;
-    llvm::SmallSetVector<const llvm::BasicBlock*, 2> blocks;  // with such markers
-  };
-  llvm::DenseMap<CallPlace, InlinedAt> inlined_at_;  // by those calls, without the callee
-  llvm::DenseSet<CallPlace> places_left_;            // those and other calls, without the callee
+  CallsLeft calls_left_;
   LostPieces lost_;
   llvm::DominatorTree dominators_;
 };
