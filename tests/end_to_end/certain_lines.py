@@ -19,8 +19,16 @@ def builds(releases):
         yield (f"--trace={schema}", level, *words), release
 
 
+def certain_lines(document):
+    """{(file, line): "yes" or "no"} of the JSON document: a line may be in several functions."""
+    answers = {}
+    for line in (line for function in document["functions"] for line in function["lines"]):
+        answers.setdefault((line["file"], line["line"]), set()).add(line["ran"])
+    return {place: "yes" if "yes" in ran else "no" for place, ran in answers.items() if "yes" in ran or "maybe" not in ran}
+
+
 def printed_and_lines(program, folder, **environment):
-    """What the program printed, and {(file, line): "yes" or "no"}."""
+    """What the program printed, and its certain_lines()."""
     file = folder / "paths"
     file.unlink(missing_ok=True)
     done = run(program, env={"TELLTALE_PATHS": str(file), "TELLTALE_PATHS_AT_EXIT": "1", "SAMPLER_FILE": str(folder / "report"), **environment})
@@ -31,10 +39,7 @@ def printed_and_lines(program, folder, **environment):
     answer = run(TELLTALE, "coverage", file, "--program", program, "--json")
     if answer.returncode != 0:
         raise AssertionError(answer.stderr)
-    answers = {}
-    for line in (line for function in json.loads(answer.stdout)["functions"] for line in function["lines"]):
-        answers.setdefault((line["file"], line["line"]), set()).add(line["ran"])
-    return done.stdout, {place: "yes" if "yes" in ran else "no" for place, ran in answers.items() if "yes" in ran or "maybe" not in ran}
+    return done.stdout, certain_lines(json.loads(answer.stdout))
 
 
 def wrong_lines(lines, exact):

@@ -9,6 +9,7 @@ import unittest
 
 import jsonschema
 
+from certain_lines import certain_lines
 from core_files import crash
 from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run, section
 
@@ -116,13 +117,8 @@ class ProgramBlocks(SamplerCase):
         file.unlink(missing_ok=True)
         self.assertIn(run(program, *arguments, env={"TELLTALE_PATHS": str(file), "TELLTALE_PATHS_AT_EXIT": "1"}).returncode, (0, 1))
         document = json.loads(run(TELLTALE, "coverage", file, "--program", program, "--json").stdout)
-        answers = {}
-        for line in (line for function in document["functions"] for line in function["lines"]):
-            if line["file"] == str(source):
-                answers.setdefault(line["line"], set()).add(line["ran"])
-            elif with_headers:
-                answers.setdefault((line["file"], line["line"]), set()).add(line["ran"])
-        certain = {number: "yes" if "yes" in ran else "no" for number, ran in answers.items() if "yes" in ran or "maybe" not in ran}
+        certain = {number if file == str(source) else (file, number): ran for (file, number), ran in certain_lines(document).items()
+                   if with_headers or file == str(source)}
         return certain, sum(block["ran"] == "maybe" for function in document["functions"] for block in function["blocks"])
 
     def test_lines_of_optimised_code(self):

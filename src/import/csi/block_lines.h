@@ -42,8 +42,8 @@ struct Stops {
 // instruction, not in a call.
 bool is_interrupted(const std::vector<FramePaths>& frames, size_t index);
 
-// Adds to `stops` where the frame at `index` was stopped, if it was interrupted. `told` is the
-// evidence about it.
+// If the frame at `index` was interrupted, adds the place where it stopped to `stops`. `told`: the
+// evidence about that frame.
 void add_stopped_frame(const std::vector<FramePaths>& frames, size_t index,
                        const ProgramEvidence::Frame& told, Stops& stops);
 
