@@ -72,6 +72,8 @@ class Collector {
   }
 
  private:
+  using Functions = llvm::SmallSetVector<const llvm::DISubprogram*, 8>;
+
   // None if its place is lost.
   static std::optional<PieceHere> piece_of(const llvm::Instruction& marker) {
     const llvm::DILocation* const place = marker.getDebugLoc().get();
@@ -116,7 +118,7 @@ class Collector {
 
   void collect_lost(llvm::BasicBlock& block) const {
     std::vector<SourceLine> lost;
-    std::vector<const llvm::DISubprogram*> gone;
+    Functions gone;
     std::vector<PieceHere> pending = lost_pieces(block);
     if (block.isEntryBlock()) pending.insert(pending.end(), all_lost_.begin(), all_lost_.end());
     llvm::DenseSet<PieceHere> seen(pending.begin(), pending.end());
@@ -126,8 +128,7 @@ class Collector {
         const auto ways = lost_.ways_without_effects(callee);
         for (const std::uint64_t number : ways)
           if (seen.insert({number, call}).second) pending.emplace_back(number, call);
-        if (ways.empty() && has_few_pieces(callee) && !llvm::is_contained(gone, callee))
-          gone.push_back(callee);
+        if (ways.empty() && has_few_pieces(callee)) gone.insert(callee);
       }
     };
     const llvm::ArrayRef<PieceHere> here = pieces_.in(block);
@@ -222,6 +223,7 @@ class Collector {
       for (const std::uint64_t each : numbers) lost.insert({each, call});
     }
     add_skipped_branch(block, lost);
+    if (block.isEntryBlock()) add_skipped_first(block, lost);
     std::vector<PieceHere> sorted(lost.begin(), lost.end());
     llvm::sort(sorted, [](const PieceHere& a, const PieceHere& b) { return a.first < b.first; });
     return sorted;
@@ -257,6 +259,21 @@ class Collector {
       }
       for (const std::uint64_t each : numbers) lost.insert({each, call});
     }
+  }
+
+  // On a way on which the function's first piece has no marker, it may have run with others: where
+  // the Sampler had copied the function, the same code of two copies became one.
+  void add_skipped_first(const llvm::BasicBlock& entry, llvm::DenseSet<PieceHere>& lost) const {
+    const auto own = ranges_of_pieces().find(function_.getSubprogram());
+    if (own == ranges_of_pieces().end() || own->second.first == own->second.second) return;
+    const std::uint64_t first = own->second.first;
+    auto after = pieces_.from({&entry}, nullptr);
+    llvm::erase(after, first);
+    if (after.empty()) return;
+    LostPieces::Numbers numbers{first};
+    const auto has_marker = [this](std::uint64_t piece) { return pieces_.has({piece, nullptr}); };
+    lost_.add_between(first, after, has_marker, numbers);
+    for (const std::uint64_t each : numbers) lost.insert({each, nullptr});
   }
 
   static bool has_few_pieces(const llvm::DISubprogram* function) {
@@ -303,8 +320,7 @@ class Collector {
 
   // Adds the callee at the end of a piece if the call is not left. One that has effects may have
   // moved to another block.
-  void add_lost_callee(const PieceHere& here, const llvm::BasicBlock& block,
-                       std::vector<const llvm::DISubprogram*>& all) const {
+  void add_lost_callee(const PieceHere& here, const llvm::BasicBlock& block, Functions& all) const {
     const Piece& piece = pieces()[here.first];
     if (piece.callee != nullptr &&
         !calls_left_.has_callee(here, block, !lost_.is_removable(*piece.callee)))
@@ -319,25 +335,22 @@ class Collector {
   }
 
   // Adds the function, and those that it calls: they may be inlined into it.
-  static void add_functions_of(const llvm::DISubprogram* function,
-                               std::vector<const llvm::DISubprogram*>& all) {
-    llvm::SmallVector<const llvm::DISubprogram*, 8> pending{function};
-    while (!pending.empty() && all.size() < kMostFunctions) {
-      const llvm::DISubprogram* const next = pending.pop_back_val();
-      if (next == nullptr || llvm::is_contained(all, next)) continue;
-      all.push_back(next);
-      const auto range = ranges_of_pieces().find(next);
+  static void add_functions_of(const llvm::DISubprogram* function, Functions& all) {
+    Functions called;
+    called.insert(function);
+    for (std::size_t at = 0; at < called.size(); ++at) {
+      const auto range = ranges_of_pieces().find(called[at]);
       if (range == ranges_of_pieces().end()) continue;
       for (std::uint64_t i = range->second.first; i < range->second.second; ++i) {
-        pending.push_back(pieces()[i].callee);
+        if (pieces()[i].callee != nullptr) called.insert(pieces()[i].callee);
         if (pieces()[i].called_by_pointer != nullptr)
           note_vanished_call(*pieces()[i].called_by_pointer);
       }
     }
+    all.insert(called.begin(), called.end());
   }
 
-  static llvm::SmallVector<llvm::Metadata*, 8> metadata_of(
-      const std::vector<const llvm::DISubprogram*>& functions) {
+  static llvm::SmallVector<llvm::Metadata*, 8> metadata_of(const Functions& functions) {
     llvm::SmallVector<llvm::Metadata*, 8> all;
     for (const llvm::DISubprogram* const function : functions)
       all.push_back(const_cast<llvm::DISubprogram*>(function));
@@ -356,8 +369,6 @@ class Collector {
     }
     return llvm::MDTuple::get(function_.getContext(), locations);
   }
-
-  static constexpr std::size_t kMostFunctions = 64;  // that are gone in a block
 
   llvm::Function& function_;
   bool is_optimised_ = false;  // some code in it was
