@@ -14,6 +14,7 @@
 #include "path_tracing/data_steps.h"
 #include "path_tracing/flow_graph.h"
 #include "path_tracing/path_metadata.h"
+#include "path_tracing/unseen_calls.h"
 #include "path_tracing/unseen_functions.h"
 #include "source_function.h"
 
@@ -153,17 +154,8 @@ namespace {
 // the linker may keep another unit's copy.
 std::string constructor_lines(const llvm::Module& module) {
   std::string lines;
-  const llvm::GlobalVariable* const list = module.getNamedGlobal("llvm.global_ctors");
-  if (list == nullptr || !list->hasInitializer()) return lines;
-  for (const llvm::Use& entry : list->getInitializer()->operands()) {
-    const auto* const fields = llvm::dyn_cast<llvm::ConstantStruct>(entry);
-    if (fields == nullptr || fields->getNumOperands() < 2) continue;
-    if (fields->getNumOperands() > 2 && !fields->getOperand(2)->isNullValue()) continue;
-    const auto* const function =
-        llvm::dyn_cast<llvm::Function>(fields->getOperand(1)->stripPointerCasts());
-    if (function != nullptr && !function->isDeclaration())
-      lines += "constructor\t" + escaped_field(function->getName()) + "\n";
-  }
+  for (const auto& [function, has_key] : constructors_of(module))
+    if (!has_key) lines += "constructor\t" + escaped_field(function->getName()) + "\n";
   return lines;
 }
 

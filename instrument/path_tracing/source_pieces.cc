@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "path_tracing/data_steps.h"
+#include "path_tracing/unseen_calls.h"
 #include "source_function.h"
 #include "translation_unit.h"
 
@@ -236,6 +237,7 @@ void mark_source_lines(llvm::Module& module, bool is_optimised, bool is_sampled)
     const bool changes = is_optimised || function.isPresplitCoroutine();
     if (changes || is_sampled) FunctionMarker(function, changes).run();
   }
+  note_unseen_calls(module);
 }
 
 }  // namespace telltale::instrument

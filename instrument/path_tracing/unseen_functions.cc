@@ -8,6 +8,7 @@
 #include "path_tracing/lost_pieces.h"
 #include "path_tracing/source_lines.h"
 #include "path_tracing/source_pieces.h"
+#include "path_tracing/unseen_calls.h"
 
 namespace telltale::instrument {
 namespace {
@@ -17,14 +18,37 @@ llvm::DenseSet<const llvm::FunctionType*>& types_of_vanished_calls() {
   return the_types;
 }
 
-// The pieces that may have run in these calls, and in what they call.
+PieceRange range_of(const llvm::DISubprogram* function) {
+  return ranges_of_pieces().lookup(function);
+}
+
+// The pieces of these functions, and of all that they call.
+llvm::DenseSet<std::uint64_t> pieces_run_by(const UnseenCalls::Functions& functions) {
+  llvm::SmallVector<const llvm::DISubprogram*, 16> pending(functions.begin(), functions.end());
+  llvm::DenseSet<std::uint64_t> called;
+  while (!pending.empty()) {
+    const auto [first, end] = range_of(pending.pop_back_val());
+    for (std::uint64_t number = first; number < end; ++number)
+      if (called.insert(number).second && pieces()[number].callee != nullptr)
+        pending.push_back(pieces()[number].callee);
+  }
+  return called;
+}
+
+// The pieces that may have run in calls of which nothing is left, and in what they call.
 llvm::DenseSet<std::uint64_t> vanished_pieces(const llvm::Module& module) {
   const LostPieces lost(module);
-  llvm::SmallVector<const llvm::DISubprogram*, 16> pending;
+  const UnseenCalls unseen = unseen_calls(module);
+  llvm::DenseSet<std::uint64_t> called = pieces_run_by(unseen.constructors);
+  for (const llvm::DISubprogram* const destructor : unseen.destructors) {
+    const auto [first, end] = range_of(destructor);
+    for (std::uint64_t number = first; number < end; ++number) called.insert(number);
+  }
+  llvm::SmallVector<const llvm::DISubprogram*, 16> pending(unseen.at_exit.begin(),
+                                                           unseen.at_exit.end());
   for (const Piece& piece : pieces())
     if (piece.is_first && types_of_vanished_calls().contains(piece.taken_as))
       pending.push_back(piece.function);
-  llvm::DenseSet<std::uint64_t> called;
   while (!pending.empty())
     for (const std::uint64_t number : lost.ways_without_effects(pending.pop_back_val()))
       if (called.insert(number).second && pieces()[number].callee != nullptr)

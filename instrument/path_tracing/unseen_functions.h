@@ -19,7 +19,7 @@ void forget_vanished_calls();
 // Lines of a function's code, in its own file.
 struct UnseenFunction {
   const llvm::DISubprogram* function;
-  // That may have run in a vanished call.
+  // That may have run in a vanished call, or in an unseen one (unseen_calls.h).
   std::set<unsigned> vanished;
   // All of them, if no code of the function is left, and it is gone in some block
   // (functions_gone()).

@@ -2,6 +2,7 @@
 for certain of its lines is that of an unoptimised build. TELLTALE_LONG=1: from Debian's package gcc-12-source; TELLTALE_GCC_PROGRAMS="FIRST
 COUNT" chooses some (default: 0 300), in an order that mixes C and C++."""
 import os
+import pathlib
 import random
 import re
 import shutil
@@ -17,7 +18,9 @@ FOLDERS = ("gcc.c-torture/execute", "g++.dg", "g++.old-deja")
 FIRST, COUNT = map(int, os.environ.get("TELLTALE_GCC_PROGRAMS", "0 300").split())
 MINUTES = 60
 # Programs that say what optimisation finds out, or where code and variables are; instrumentation changes that.
-SAYS_MORE = re.compile(r"__OPTIMIZE__|__builtin_constant_p|link_error|%p|%x|backtrace|return_address")
+SAYS_MORE = re.compile(r"__OPTIMIZE__|__builtin_constant_p|link_error|%p|%x|0x%|backtrace|return_address")
+# What they do is undefined: they read a variable without a value.
+UNDEFINED = {"eh990323-1.C"}
 # Options that change the language; the others choose what GCC does.
 OPTION = re.compile(r"-std=\S+|-D\S+|-pthread|-fno-exceptions|-fno-rtti|-fwrapv|-fgnu89-inline|-funsigned-char|-fsigned-char|-fshort-enums")
 
@@ -42,9 +45,16 @@ def programs():
     folder = unpacked()
     found = [path for path in sorted(folder.rglob("*.c")) if "execute" in path.parts]
     found += [path for path in sorted(folder.rglob("*.C")) if "dg-do run" in path.read_text(errors="replace")]
-    found = [path for path in found if not SAYS_MORE.search(path.read_text(errors="replace"))]
+    found = [path for path in found if path.name not in UNDEFINED and not SAYS_MORE.search(path.read_text(errors="replace"))]
     random.Random(1).shuffle(found)
     return [(path, path.relative_to(folder)) for path in found[FIRST:FIRST + COUNT]]
+
+
+def is_brace_of_destructor(place):
+    """Unoptimised destructors have code for their opening brace only in the variant that also frees the object."""
+    file, line = place
+    text = pathlib.Path(file).read_text(errors="replace").splitlines()[line - 1]
+    return "{" in text and "}" not in text
 
 
 def language(path):
@@ -84,7 +94,8 @@ class GccPrograms(SamplerCase):
                 for sparsity in choice.sample(("1", "10", "1000"), 2):
                     again, lines = self.lines(path, [*base, *words], release, SAMPLER_SPARSITY=sparsity)
                     self.assertEqual(again, printed)
-                    self.assertEqual(wrong_lines(lines, exact), {})
+                    wrong = wrong_lines(lines, exact)
+                    self.assertEqual({place: ran for place, ran in wrong.items() if ran == "no" or not is_brace_of_destructor(place)}, {})
                 used += 1
         self.assertGreater(used, COUNT // 3)
 

@@ -1,0 +1,36 @@
+// Calls of a module's functions that leave no trace in the optimised module, although no code of it
+// made them: those of the loader and of `exit`, and those of destructors that clang replaced.
+#pragma once
+
+#include <llvm/ADT/SmallVector.h>
+#include <llvm/IR/DebugInfoMetadata.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/Module.h>
+
+namespace telltale::instrument {
+
+// A function that the loader calls before `main`.
+struct Constructor {
+  const llvm::Function* function;
+  bool has_key;  // the linker may keep another unit's copy of what it belongs to
+};
+llvm::SmallVector<Constructor, 4> constructors_of(const llvm::Module& module);
+
+// Call it before optimisation, when the module has its pieces (mark_source_lines()).
+void note_unseen_calls(const llvm::Module& module);
+
+struct UnseenCalls {
+  using Functions = llvm::SmallVector<const llvm::DISubprogram*, 8>;
+  // Constructors that the optimiser has run itself. It keeps what they wrote.
+  Functions constructors;
+  // Functions of which the optimiser removed the registration with `atexit` or `__cxa_atexit`,
+  // because they do nothing.
+  Functions at_exit;
+  // Deleting destructors of classes for which clang calls the base class's destructor instead of
+  // theirs, because it does the same. They have the lines of the one that is missing.
+  Functions destructors;
+};
+// After optimisation.
+UnseenCalls unseen_calls(const llvm::Module& module);
+
+}  // namespace telltale::instrument
