@@ -246,12 +246,15 @@ bool LostPieces::writes_only_unread(const Piece& piece) const {
          llvm::none_of(piece.written, is_used);
 }
 
-// The same of a piece in a loop. There it may also write: the optimiser keeps the value in a
-// register, stores the last one after the loop, and removes the loop.
+// The same of a piece in a loop. There it may also write, itself or in a call that was inlined: the
+// optimiser keeps the value in a register, stores the last one after the loop, and removes the
+// loop.
 bool LostPieces::is_removable_from_loop(const Piece& piece) const {
   if (piece.has_effects) return false;
   if (!piece.ends_with_call) return true;
-  return piece.callee == nullptr ? !piece.call_has_effects : is_removable(*piece.callee);
+  if (piece.callee == nullptr) return !piece.call_has_effects;
+  return is_removable(*piece.callee) ||
+         (functions_.contains(piece.callee) && effects_in_source(*piece.callee) != Effects::any);
 }
 
 // Returns null if the function was inlined everywhere, and removed.
@@ -264,30 +267,32 @@ bool LostPieces::is_removable(const llvm::DISubprogram& function) const {
   const llvm::Function* const callee = function_left(function);
   const bool is_pure = callee == nullptr || (callee->onlyReadsMemory() && callee->doesNotThrow() &&
                                              callee->hasFnAttribute(llvm::Attribute::WillReturn));
-  return is_pure || (is_sampled_ && is_removable_in_source(function));
+  return is_pure || (is_sampled_ && effects_in_source(function) == Effects::none);
 }
 
-// The same without the Sampler's code, which writes. An inlined copy has that code only where it
-// observes: the rest of it can be removed, while a call of another copy is left.
-bool LostPieces::is_removable_in_source(const llvm::DISubprogram& function) const {
-  const auto [known, is_new] = removable_in_source_.try_emplace(&function, false);
+// Without the Sampler's code, which writes. An inlined copy has that code only where it observes:
+// the rest of it can be removed, while a call of another copy is left.
+LostPieces::Effects LostPieces::effects_in_source(const llvm::DISubprogram& function) const {
+  const auto [known, is_new] = effects_in_source_.try_emplace(&function, Effects::any);
   if (!is_new) return known->second;
+  Effects effects = Effects::none;
   llvm::SmallSetVector<const llvm::DISubprogram*, 8> called;
   called.insert(&function);
   for (std::size_t i = 0; i < called.size(); ++i) {
     const auto range = ranges_of_pieces().find(called[i]);
-    if (range == ranges_of_pieces().end()) return false;
+    if (range == ranges_of_pieces().end()) return Effects::any;
     for (std::uint64_t number = range->second.first; number < range->second.second; ++number) {
       const Piece& piece = pieces()[number];
-      if (piece.has_effects || !writes_only_unread(piece)) return false;
+      if (piece.has_effects) return Effects::any;
+      if (!writes_only_unread(piece)) effects = Effects::writes;
       if (piece.callee != nullptr) {
         called.insert(piece.callee);
       } else if (piece.ends_with_call && piece.call_has_effects) {
-        return false;
+        return Effects::any;
       }
     }
   }
-  return removable_in_source_[&function] = true;
+  return effects_in_source_[&function] = effects;
 }
 
 llvm::SmallVector<std::uint64_t, 16> LostPieces::ways_without_effects(

@@ -28,6 +28,7 @@ class LostPieces {
   // Call it for all pieces that the function has, before the following.
   void note(std::uint64_t piece) {
     gets_memory_ = gets_memory_ || pieces()[piece].function_gets_memory;
+    functions_.insert(pieces()[piece].function);
   }
 
   // Adds to `lost` the pieces that may have run between `from` and the pieces `after`, which follow
@@ -60,7 +61,9 @@ class LostPieces {
   [[nodiscard]] bool is_removable_from_loop(const Piece& piece) const;
   [[nodiscard]] bool writes_only_unread(const Piece& piece) const;
   [[nodiscard]] const llvm::Function* function_left(const llvm::DISubprogram& function) const;
-  [[nodiscard]] bool is_removable_in_source(const llvm::DISubprogram& function) const;
+  // What a function does in the source apart from what it computes, with all that it calls.
+  enum class Effects : std::uint8_t { none, writes, any };
+  [[nodiscard]] Effects effects_in_source(const llvm::DISubprogram& function) const;
   void add_sides(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
   void add_folded(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> after, Numbers& lost) const;
   [[nodiscard]] llvm::SmallVector<std::uint64_t, 16> removable_side(
@@ -69,8 +72,9 @@ class LostPieces {
 
   const llvm::Module& module_;
   bool is_sampled_;
-  mutable llvm::DenseMap<const llvm::DISubprogram*, bool> removable_in_source_;
-  bool gets_memory_ = false;  // the function, or one that is inlined into it
+  mutable llvm::DenseMap<const llvm::DISubprogram*, Effects> effects_in_source_;
+  llvm::DenseSet<const llvm::DISubprogram*> functions_;  // itself, and those inlined into it
+  bool gets_memory_ = false;                             // one of these does
 };
 
 }  // namespace telltale::instrument

@@ -48,7 +48,8 @@ class ProgramLines(CoverageCase):
                 self.assertEqual(lines[number], {"ran": "yes", "not": "no"}[found[1]], text)
 
     def test_lines_of_removed_code(self):
-        self.check_marked_lines(CASES / "removed_code.c", schemas=("pt.schema", "bb.schema"))
+        for name in ("removed_code.c", "loops_with_calls.c"):
+            self.check_marked_lines(CASES / name, schemas=("pt.schema", "bb.schema"))
 
     def test_lines_of_merged_code(self):
         self.check_marked_lines(CASES / "merged_code.c", schemas=("pt.schema", "bb.schema"), all_have_answers=True)
