@@ -269,6 +269,7 @@ class SiteInserter::StatementVisitor : public clang::StmtVisitor<StatementVisito
     // Only one branch exists at run time.
     const bool is_then = branch->isNegatedConsteval();
     clang::Stmt* taken = is_then ? branch->getThen() : branch->getElse();
+    if (taken == nullptr) return;  // a statement without `else` has no place for one
     inserter_.instrument_statement(taken);
     is_then ? branch->setThen(taken) : branch->setElse(taken);
   }

@@ -178,7 +178,7 @@ std::string unit_record_text(const llvm::Module& module) {
 
 std::string unseen_functions_text(const llvm::Module& module) {
   std::string text;
-  for (const auto& [function, vanished, removed] : unseen_functions(module)) {
+  for (const auto& [function, vanished, removed, callees] : unseen_functions(module)) {
     const std::string name = names_of_places().reference(*function);
     const auto add = [&](const char* word, const std::set<unsigned>& lines) {
       if (lines.empty()) return;
@@ -188,6 +188,11 @@ std::string unseen_functions_text(const llvm::Module& module) {
     };
     add("vanished", vanished);
     add("removed", removed);
+    if (callees.empty()) continue;
+    text += "callees\t" + name;
+    for (const llvm::DISubprogram* const callee : callees)
+      text += "\t" + names_of_places().reference(*callee);
+    text += "\n";
   }
   return text;
 }

@@ -31,6 +31,11 @@ class LostPieces {
     functions_.insert(pieces()[piece].function);
   }
 
+  // Whether it has pieces of that function, in any copy.
+  [[nodiscard]] bool has_code_of(const llvm::DISubprogram* function) const {
+    return functions_.contains(function);
+  }
+
   // Adds to `lost` the pieces that may have run between `from` and the pieces `after`, which follow
   // it in the optimised code. It searches short ways in the source's control flow for all pieces,
   // and ways of any length for pieces that are removable or have no marker left. (Optimisation

@@ -190,9 +190,13 @@ std::string scope_and_line_text(const llvm::Function& function,
     lines += place_lines("lines", i, of_block, with_calls, scopes, scope_text);
     if (!with_calls) continue;
     lines += place_lines("lost", i, lines_lost_after(*blocks[i]), false, scopes, scope_text);
-    for (const llvm::DISubprogram* const gone : functions_gone(*blocks[i])) {
-      lines += "gone\t" + std::to_string(i) + "\t" + names_of_places().reference(*gone) + "\n";
-    }
+    const auto add = [&](const char* word, const std::vector<const llvm::DISubprogram*>& gone) {
+      for (const llvm::DISubprogram* const each : gone)
+        lines +=
+            word + ("\t" + std::to_string(i)) + "\t" + names_of_places().reference(*each) + "\n";
+    };
+    add("gone", functions_gone(*blocks[i]));
+    add("uncalled", calls_gone(*blocks[i]));
   }
   return place_of_function(function) + scope_text + lines;
 }

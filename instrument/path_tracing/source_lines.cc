@@ -36,6 +36,7 @@ constexpr const char* kLines = "telltale.lines";
 constexpr const char* kLinesBefore = "telltale.lines.before";
 constexpr const char* kLinesLost = "telltale.lines.lost";
 constexpr const char* kFunctionsGone = "telltale.functions.gone";
+constexpr const char* kCallsGone = "telltale.calls.gone";
 
 SourceLine source_line(const llvm::DILocation& location, const llvm::DILocation* call,
                        unsigned calls = 0) {
@@ -119,6 +120,7 @@ class Collector {
   void collect_lost(llvm::BasicBlock& block) const {
     std::vector<SourceLine> lost;
     Functions gone;
+    Functions calls_gone;
     std::vector<PieceHere> pending = lost_pieces(block);
     if (block.isEntryBlock()) pending.insert(pending.end(), all_lost_.begin(), all_lost_.end());
     llvm::DenseSet<PieceHere> seen(pending.begin(), pending.end());
@@ -128,7 +130,7 @@ class Collector {
         const auto ways = lost_.ways_without_effects(callee);
         for (const std::uint64_t number : ways)
           if (seen.insert({number, call}).second) pending.emplace_back(number, call);
-        if (ways.empty() && has_few_pieces(callee)) gone.insert(callee);
+        if (ways.empty()) add_merged(callee, gone);
       }
     };
     const llvm::ArrayRef<PieceHere> here = pieces_.in(block);
@@ -137,7 +139,7 @@ class Collector {
       const bool follows = inlined_follows(here[i], block, here.drop_front(i + 1));
       if (pieces()[here[i].first].called_by_pointer != nullptr && !follows) add_ways(here[i]);
       if (calls_left_.inlined_call(here[i]) == nullptr || !follows)
-        add_lost_callee(here[i], block, gone);
+        add_lost_callee(here[i], block, calls_gone);
       // These have no marker, so that the optimiser may have removed them together with a call.
       for (const std::uint64_t number : pieces_before(here[i], block)) {
         const PieceHere earlier(number, here[i].second);
@@ -146,7 +148,7 @@ class Collector {
         add_ways(earlier);
         if (calls_left_.inlined_calls(earlier).empty() &&
             !calls_left_.is_called_before(earlier, block, dominators_))
-          add_lost_callee(earlier, block, gone);
+          add_lost_callee(earlier, block, calls_gone);
       }
     }
     for (std::size_t i = 0; i < pending.size(); ++i) {
@@ -154,13 +156,12 @@ class Collector {
       add_lines(piece, lost);
       note_call_by_pointer(piece);
       add_ways(piece);
-      if (calls_left_.inlined_calls(piece).empty()) add_lost_callee(piece, block, gone);
+      if (calls_left_.inlined_calls(piece).empty()) add_lost_callee(piece, block, calls_gone);
     }
     llvm::Instruction& last = *block.getTerminator();
     if (!lost.empty()) last.setMetadata(kLinesLost, list_of(lost));
-    if (!gone.empty())
-      last.setMetadata(kFunctionsGone,
-                       llvm::MDTuple::get(function_.getContext(), metadata_of(gone)));
+    if (!gone.empty()) last.setMetadata(kFunctionsGone, list_of(gone));
+    if (!calls_gone.empty()) last.setMetadata(kCallsGone, list_of(calls_gone));
   }
 
   static void add_lines(const PieceHere& piece, std::vector<SourceLine>& lines,
@@ -276,6 +277,15 @@ class Collector {
     for (const std::uint64_t each : numbers) lost.insert({each, nullptr});
   }
 
+  // Adds a short function, and those that are inlined into it here: their code may have become one
+  // with other code.
+  void add_merged(const llvm::DISubprogram* function, Functions& gone) const {
+    if (!has_few_pieces(function) || !gone.insert(function)) return;
+    const auto [first, end] = ranges_of_pieces().lookup(function);
+    for (std::uint64_t number = first; number < end; ++number)
+      if (lost_.has_code_of(pieces()[number].callee)) add_merged(pieces()[number].callee, gone);
+  }
+
   static bool has_few_pieces(const llvm::DISubprogram* function) {
     constexpr std::uint64_t kFew = 4;
     const auto range = ranges_of_pieces().find(function);
@@ -324,7 +334,7 @@ class Collector {
     const Piece& piece = pieces()[here.first];
     if (piece.callee != nullptr &&
         !calls_left_.has_callee(here, block, !lost_.is_removable(*piece.callee)))
-      add_functions_of(piece.callee, all);
+      all.insert(piece.callee);
   }
 
   // Notes a call by a pointer at the end of a piece if the call is not left.
@@ -334,27 +344,11 @@ class Collector {
       note_vanished_call(*piece.called_by_pointer);
   }
 
-  // Adds the function, and those that it calls: they may be inlined into it.
-  static void add_functions_of(const llvm::DISubprogram* function, Functions& all) {
-    Functions called;
-    called.insert(function);
-    for (std::size_t at = 0; at < called.size(); ++at) {
-      const auto range = ranges_of_pieces().find(called[at]);
-      if (range == ranges_of_pieces().end()) continue;
-      for (std::uint64_t i = range->second.first; i < range->second.second; ++i) {
-        if (pieces()[i].callee != nullptr) called.insert(pieces()[i].callee);
-        if (pieces()[i].called_by_pointer != nullptr)
-          note_vanished_call(*pieces()[i].called_by_pointer);
-      }
-    }
-    all.insert(called.begin(), called.end());
-  }
-
-  static llvm::SmallVector<llvm::Metadata*, 8> metadata_of(const Functions& functions) {
+  [[nodiscard]] llvm::MDNode* list_of(const Functions& functions) const {
     llvm::SmallVector<llvm::Metadata*, 8> all;
     for (const llvm::DISubprogram* const function : functions)
       all.push_back(const_cast<llvm::DISubprogram*>(function));
-    return all;
+    return llvm::MDTuple::get(function_.getContext(), all);
   }
 
   // Null operands are calls.
@@ -394,6 +388,14 @@ std::vector<SourceLine> lines_in(const llvm::MDNode* list) {
   return lines;
 }
 
+std::vector<const llvm::DISubprogram*> functions_in(const llvm::MDNode* list) {
+  std::vector<const llvm::DISubprogram*> functions;
+  if (list == nullptr) return functions;
+  for (const llvm::MDOperand& operand : list->operands())
+    functions.push_back(llvm::cast<llvm::DISubprogram>(operand.get()));
+  return functions;
+}
+
 }  // namespace
 
 void collect_source_lines(llvm::Function& function) { Collector(function).run(); }
@@ -420,12 +422,11 @@ std::vector<SourceLine> lines_lost_after(const llvm::BasicBlock& block) {
 }
 
 std::vector<const llvm::DISubprogram*> functions_gone(const llvm::BasicBlock& block) {
-  std::vector<const llvm::DISubprogram*> functions;
-  if (const llvm::MDNode* const list = block.getTerminator()->getMetadata(kFunctionsGone)) {
-    for (const llvm::MDOperand& operand : list->operands())
-      functions.push_back(llvm::cast<llvm::DISubprogram>(operand.get()));
-  }
-  return functions;
+  return functions_in(block.getTerminator()->getMetadata(kFunctionsGone));
+}
+
+std::vector<const llvm::DISubprogram*> calls_gone(const llvm::BasicBlock& block) {
+  return functions_in(block.getTerminator()->getMetadata(kCallsGone));
 }
 
 void remove_source_lines(llvm::Module& module) {
@@ -433,7 +434,8 @@ void remove_source_lines(llvm::Module& module) {
     for (llvm::Instruction& instruction :
          llvm::make_early_inc_range(llvm::instructions(function))) {
       if (instruction.isTerminator()) {
-        for (const char* const kind : {kLines, kLinesBefore, kLinesLost, kFunctionsGone})
+        for (const char* const kind :
+             {kLines, kLinesBefore, kLinesLost, kFunctionsGone, kCallsGone})
           instruction.setMetadata(kind, nullptr);
       } else if (is_line_marker(instruction)) {
         instruction.eraseFromParent();

@@ -39,8 +39,11 @@ std::vector<SourceLine> lines_before(const llvm::BasicBlock& block);
 std::vector<SourceLine> lines_lost_after(const llvm::BasicBlock& block);
 
 // Functions of the module that may have run when the block did, although neither a call of them nor
-// a line is left: the optimiser removed the call, or what it inlined there.
+// a line is left: the optimiser removed what it inlined there.
 std::vector<const llvm::DISubprogram*> functions_gone(const llvm::BasicBlock& block);
+// The same of functions of which the optimiser removed the call: all that they call may have run,
+// too.
+std::vector<const llvm::DISubprogram*> calls_gone(const llvm::BasicBlock& block);
 
 // Removes markers and lists: code generation needs neither.
 void remove_source_lines(llvm::Module& module);

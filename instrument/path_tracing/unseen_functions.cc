@@ -1,6 +1,7 @@
 #include "path_tracing/unseen_functions.h"
 
 #include <llvm/ADT/DenseSet.h>
+#include <llvm/ADT/STLExtras.h>
 #include <llvm/ADT/SmallVector.h>
 
 #include <cstdint>
@@ -64,22 +65,35 @@ void forget_vanished_calls() { types_of_vanished_calls().clear(); }
 
 std::vector<UnseenFunction> unseen_functions(const llvm::Module& module) {
   llvm::DenseSet<const llvm::DISubprogram*> left;
-  llvm::DenseSet<const llvm::DISubprogram*> gone;
+  UnseenCalls::Functions roots;
+  llvm::DenseSet<const llvm::DISubprogram*> gone_alone;
   for (const llvm::Function& function : module) {
     if (!function.isDeclarationForLinker()) left.insert(function.getSubprogram());
-    for (const llvm::BasicBlock& block : function)
-      for (const llvm::DISubprogram* const each : functions_gone(block)) gone.insert(each);
+    for (const llvm::BasicBlock& block : function) {
+      const auto calls = calls_gone(block);
+      roots.append(calls.begin(), calls.end());
+      const auto functions = functions_gone(block);
+      gone_alone.insert(functions.begin(), functions.end());
+    }
   }
+  const llvm::DenseSet<std::uint64_t> gone = pieces_run_by(roots);
+  for (const std::uint64_t number : gone)
+    if (pieces()[number].called_by_pointer != nullptr)
+      note_vanished_call(*pieces()[number].called_by_pointer);
   const llvm::DenseSet<std::uint64_t> vanished = vanished_pieces(module);
   std::vector<UnseenFunction> unseen;
   for (std::uint64_t number = 0; number < pieces().size(); ++number) {
     const Piece& piece = pieces()[number];
     const llvm::DISubprogram* const function = piece.function;
     const bool has_vanished = vanished.contains(number);
-    const bool is_removed = gone.contains(function) && !left.contains(function);
-    if (function == nullptr || !(has_vanished || is_removed)) continue;
+    const bool is_gone = gone.contains(number);
+    const bool is_removed = (is_gone || gone_alone.contains(function)) && !left.contains(function);
+    const bool calls = is_gone && piece.callee != nullptr;
+    if (function == nullptr || !(has_vanished || is_removed || calls)) continue;
     if (unseen.empty() || unseen.back().function != function)
-      unseen.push_back({.function = function, .vanished = {}, .removed = {}});
+      unseen.push_back({.function = function, .vanished = {}, .removed = {}, .callees = {}});
+    if (calls && !llvm::is_contained(unseen.back().callees, piece.callee))
+      unseen.back().callees.push_back(piece.callee);
     for (const llvm::DILocation* const location : piece.locations) {
       if (location->getFile() != function->getFile()) continue;
       if (has_vanished) unseen.back().vanished.insert(location->getLine());

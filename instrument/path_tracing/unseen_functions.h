@@ -16,14 +16,17 @@ void note_vanished_call(const llvm::FunctionType& type);
 // Call it at the end of a module.
 void forget_vanished_calls();
 
-// Lines of a function's code, in its own file.
 struct UnseenFunction {
   const llvm::DISubprogram* function;
-  // That may have run in a vanished call, or in an unseen one (unseen_calls.h).
+  // Lines of its code, in its own file:
+  // that may have run in a vanished call, or in an unseen one (unseen_calls.h);
   std::set<unsigned> vanished;
-  // All of them, if no code of the function is left, and it is gone in some block
-  // (functions_gone()).
+  // all of them, if no code of the function is left, and it is gone in some block
+  // (functions_gone(), calls_gone()), or called by one of which a call is gone.
   std::set<unsigned> removed;
+  // Those of the module, in the order of its code, if a call of it is gone, or it is called by one
+  // of which a call is gone.
+  std::vector<const llvm::DISubprogram*> callees;
 };
 // In the order of their code. Call it when the lines of all functions have been collected
 // (collect_source_lines()).

@@ -233,10 +233,14 @@ bool read_flow_line(const std::vector<std::string>& fields, PlaceNames& names, F
     read_scope(fields, *number, names, flow.scopes);
   if (fields[0] == "lines" && number) read_lines(fields, *number, flow.lines);
   if (fields[0] == "lost" && number) read_lines(fields, *number, flow.lost_lines);
-  if (fields[0] == "gone" && number && fields.size() >= 3) {
+  const bool is_uncalled = fields[0] == "uncalled";
+  if ((fields[0] == "gone" || is_uncalled) && number && fields.size() >= 3) {
     const PlaceNames::Place place =
         fields.size() == 3 ? names.find(fields[2]) : PlaceNames::Place{fields[2], fields[3]};
-    flow.gone.push_back({.block = *number, .file = place.file, .symbol = place.function});
+    flow.gone.push_back({.block = *number,
+                         .file = place.file,
+                         .symbol = place.function,
+                         .with_callees = is_uncalled});
   }
   return true;
 }
@@ -247,6 +251,17 @@ UnitRecord::Lines read_function_lines(const std::vector<std::string>& fields, Pl
   for (const std::string& field : std::span(fields).subspan(2))
     if (const auto line = parse_number(field)) function.lines.push_back(*line);
   return function;
+}
+
+UnitRecord::Callees read_callees(const std::vector<std::string>& fields, PlaceNames& names) {
+  const auto name_of = [&](const std::string& reference) {
+    const PlaceNames::Place place = names.find(reference);
+    return UnitRecord::Name{.file = place.file, .symbol = place.function};
+  };
+  UnitRecord::Callees callees{.caller = name_of(fields[1]), .callees = {}};
+  for (const std::string& field : std::span(fields).subspan(2))
+    callees.callees.push_back(name_of(field));
+  return callees;
 }
 
 bool is_consistent(const FlowRecord& flow) {
@@ -404,6 +419,7 @@ class Reader {
       if (fields[0] == "constructor") unit.constructors.push_back(fields[1]);
       if (fields[0] == "removed") unit.removed.push_back(read_function_lines(fields, names_));
       if (fields[0] == "vanished") unit.vanished.push_back(read_function_lines(fields, names_));
+      if (fields[0] == "callees") unit.callees.push_back(read_callees(fields, names_));
     });
     records_.units.push_back(std::move(unit));
   }

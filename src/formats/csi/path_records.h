@@ -155,6 +155,7 @@ struct FlowRecord {
     uint32_t block = 0;  // index
     SharedText file;
     SharedText symbol;
+    bool with_callees = false;  // what it calls (UnitRecord::callees) may have run, too
   };
   std::vector<Gone> gone;
 };
@@ -171,10 +172,22 @@ struct UnitRecord {
     uint32_t line = 0;  // of its declaration; 0: unknown
     std::vector<uint32_t> lines = {};
   };
-  // Functions that are gone somewhere (FlowRecord::gone), and of which the unit has no code left.
+  // Functions that are gone somewhere (FlowRecord::gone), with callees or not, and of which the
+  // unit has no code left.
   std::vector<Lines> removed = {};
   // Lines that may have run in a call through a pointer, of which the optimiser left nothing.
   std::vector<Lines> vanished = {};
+  struct Name {
+    SharedText file;
+    SharedText symbol;
+  };
+  // The functions of the unit that a function calls which is gone with callees somewhere, or called
+  // by one that is.
+  struct Callees {
+    Name caller;
+    std::vector<Name> callees;
+  };
+  std::vector<Callees> callees = {};
 };
 
 // The data flow of a function, as bytes: docs/formats/csi.md, "Data".

@@ -101,8 +101,10 @@ TEST(PathRecords, NamesMayComeFromARecordOfTheirOwn) {
   const std::string flow = record(7, number(uint64_t{9}) +
                                          "block\t0\tr\nscope\t0\tff\nscope\t1\tA0\t0\t7\nscope\t2\t"
                                          "ff\t0\t8\nscope\t3\tx.h\tg\t0\t9\n"
-                                         "gone\t0\ta0\ngone\t0\ty.h\th\n");
-  const std::string unit = record(8, "unit\tu.c\nremoved\ta0\t3\t12\nvanished\tff\t4\nremoved\n");
+                                         "uncalled\t0\ta0\ngone\t0\ty.h\th\n");
+  const std::string unit = record(8,
+                                  "unit\tu.c\nremoved\ta0\t3\t12\nvanished\tff\t4\nremoved\n"
+                                  "callees\ta0\tff\ta0\ncallees\n");
   // They may follow.
   const std::string names = record(10, "ff\ta\\tb.c\tf\na0\tv.h\tg\nz\tno\thash\na1\tshort\n");
   ProblemLog problems;
@@ -116,7 +118,9 @@ TEST(PathRecords, NamesMayComeFromARecordOfTheirOwn) {
   EXPECT_EQ(scopes, "0a\tb.c,f 1v.h,g 2a\tb.c,f 3x.h,g ");
   ASSERT_EQ(records.flows[0].gone.size(), 2U);
   EXPECT_EQ(records.flows[0].gone[0].symbol, "g");
+  EXPECT_TRUE(records.flows[0].gone[0].with_callees);
   EXPECT_EQ(records.flows[0].gone[1].file, "y.h");
+  EXPECT_FALSE(records.flows[0].gone[1].with_callees);
   ASSERT_EQ(records.units.size(), 1U);
   const UnitRecord& of_unit = records.units[0];
   ASSERT_EQ(of_unit.removed.size(), 1U);
@@ -125,6 +129,11 @@ TEST(PathRecords, NamesMayComeFromARecordOfTheirOwn) {
   ASSERT_EQ(of_unit.vanished.size(), 1U);
   EXPECT_EQ(of_unit.vanished[0].symbol, "f");
   EXPECT_EQ(of_unit.vanished[0].lines, (std::vector<uint32_t>{4}));
+
+  ASSERT_EQ(of_unit.callees.size(), 1U);
+  EXPECT_EQ(of_unit.callees[0].caller.symbol, "g");
+  ASSERT_EQ(of_unit.callees[0].callees.size(), 2U);
+  EXPECT_EQ(of_unit.callees[0].callees[0].file, "a\tb.c");
 
   ProblemLog missing;
   const PathRecords nameless =

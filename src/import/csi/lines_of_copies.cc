@@ -26,7 +26,7 @@ void count(const std::vector<uint32_t>& lines, bool may_have_run, Counts& counts
 uint32_t LinesOfCopies::number_of(const std::string& file, const std::string& symbol) {
   const auto number = static_cast<uint32_t>(functions_.size());
   const auto [known, is_new] = numbers_.try_emplace({file, symbol}, number);
-  if (is_new) functions_.push_back({.file = file, .copies = {}});
+  if (is_new) functions_.push_back({.file = file, .symbol = symbol});
   return known->second;
 }
 
@@ -50,9 +50,6 @@ void LinesOfCopies::add(const csi::FlowRecord& record) {
     if (copy == copies.end()) continue;
     functions_[number_of(scope.file, scope.function)].copies.push_back(copy->second);
   }
-  for (const csi::FlowRecord::Gone& gone : record.gone) {
-    functions_[number_of(gone.file, gone.symbol)].without_lines.emplace_back(records_, gone.block);
-  }
   ++records_;
 }
 
@@ -62,13 +59,12 @@ void LinesOfCopies::add_removed(const csi::UnitRecord::Lines& function) {
   functions_[number_of(function.file, function.symbol)].copies.push_back(std::move(copy));
 }
 
-SourceLineSet LinesOfCopies::uncertain(const std::vector<std::vector<Ran>>& ran) const {
+SourceLineSet LinesOfCopies::uncertain(const std::vector<std::vector<Ran>>& ran,
+                                       const GoneFunctions::Names& gone) const {
   SourceLineSet found;
   std::vector<bool> may_have_run;  // by copy
   for (const Function& function : functions_) {
-    uint64_t ran_at_most = 0;
-    for (const auto& [record, block] : function.without_lines)
-      ran_at_most += ran[record][block] != Ran::no ? 1 : 0;
+    uint64_t ran_at_most = gone.contains({function.file.str(), function.symbol}) ? 1 : 0;
     may_have_run.clear();
     for (const Copy& copy : function.copies) {
       may_have_run.push_back(std::ranges::any_of(

@@ -11,6 +11,7 @@
 #include "analysis/paths/covered_lines.h"
 #include "base/interned_text.h"
 #include "formats/csi/path_records.h"
+#include "import/csi/gone_functions.h"
 
 namespace telltale {
 
@@ -22,8 +23,10 @@ class LinesOfCopies {
   // A function of which some unit has no code left.
   void add_removed(const csi::UnitRecord::Lines& function);
   // Lines that some copy has, but not each copy that may have run: what the blocks with them say
-  // does not rule out that they ran. `ran` is by record, in the order of add(), and block.
-  [[nodiscard]] SourceLineSet uncertain(const std::vector<std::vector<Ran>>& ran) const;
+  // does not rule out that they ran. `ran` is by record, in the order of add(), and block; `gone`:
+  // functions of which another copy may have run, without any line.
+  [[nodiscard]] SourceLineSet uncertain(const std::vector<std::vector<Ran>>& ran,
+                                        const GoneFunctions::Names& gone) const;
 
  private:
   struct Copy {
@@ -34,9 +37,8 @@ class LinesOfCopies {
   };
   struct Function {
     InternedText file;
-    std::vector<Copy> copies;
-    // Copies without any line: the record and the block with which one may have run.
-    std::vector<std::pair<size_t, uint32_t>> without_lines = {};
+    std::string symbol;
+    std::vector<Copy> copies = {};
   };
 
   uint32_t number_of(const std::string& file, const std::string& symbol);

@@ -242,7 +242,6 @@ SourceLineSet add_program_blocks(const ProgramMetadata& metadata, const KnownBlo
   const auto stops = stops_in(flow.flow(), known, frame_indices, threads);
 
   ProgramAnswers answers(flow, metadata.answers);
-  std::set<FunctionKey, std::less<>> gone;
   SourceLineSet uncertain = metadata.answers.vanished;
   for (uint32_t f = 0; f < flow.functions().size(); ++f) {
     const bool began =
@@ -256,9 +255,6 @@ SourceLineSet add_program_blocks(const ProgramMetadata& metadata, const KnownBlo
                        stops[f].empty() ? Stops() : stops[f][block]};
     answers.add(f, blocks, detail);
     add_lost_lines(function, ran.functions[f], uncertain);
-    for (const FlowRecord::Gone& each : record.gone)
-      if (ran.functions[f][each.block] != Ran::no)
-        gone.insert({function.module, each.symbol, each.file});
   }
   std::vector<bool> is_merged(answers.functions.size(), false);
   for (FunctionCoverage& function : functions) {
@@ -286,14 +282,15 @@ SourceLineSet add_program_blocks(const ProgramMetadata& metadata, const KnownBlo
     source = {};  // it is not left
   }
   append_inlined(answers.sources, metadata, functions, uncertain);
+  const GoneFunctions::Names gone = metadata.gone_functions.that_may_have_run(ran.functions);
   for (FunctionCoverage& function : functions) {
-    if (function.ran != Ran::no || !gone.contains(key_of(function))) continue;
+    if (function.ran != Ran::no || !gone.contains({function.file, function.linkage_name})) continue;
     function.ran = Ran::maybe;
     for (const auto& [line, answer] : function.lines) uncertain.insert(line);
     for (auto& [line, answer] : function.source_lines)
       if (answer == Ran::no) answer = Ran::maybe;
   }
-  uncertain.merge(metadata.lines_of_copies.uncertain(ran.functions));
+  uncertain.merge(metadata.lines_of_copies.uncertain(ran.functions, gone));
   return uncertain;
 }
 

@@ -145,6 +145,7 @@ void add_functions(const CoreFile& core, const CoreStacks& stacks, ProgramMetada
   for (const FlowFunction& function : metadata.functions.functions()) {
     metadata.names.try_emplace(function.symbol, demangle(function.symbol));
     metadata.lines_of_copies.add(*function.copies.front());
+    metadata.gone_functions.add(*function.copies.front());
   }
   for (const auto& [key, number] : metadata.functions.sources()) {
     const std::string& symbol = std::get<1>(key);
@@ -154,6 +155,8 @@ void add_functions(const CoreFile& core, const CoreStacks& stacks, ProgramMetada
     for (const csi::UnitRecord& unit : paths.units) {
       for (const csi::UnitRecord::Lines& removed : unit.removed)
         metadata.lines_of_copies.add_removed(removed);
+      for (const csi::UnitRecord::Callees& callees : unit.callees)
+        metadata.gone_functions.add(callees);
     }
   }
 }

@@ -46,6 +46,7 @@ struct ProgramMetadata {
   FunctionsOfRecords functions_of_records;     // refers to `graphs`
   AnswersIfNothingRan answers;                 // of `functions`
   LinesOfCopies lines_of_copies;               // by the index of `functions`
+  GoneFunctions gone_functions;                // likewise
   std::vector<Coverage> coverage;
   std::unordered_map<std::string, std::string> names;  // demangled, of functions of the source
   ProblemLog problems;                                 // of reading it

@@ -109,6 +109,12 @@ constexpr int runs_then(int n) {
   }
   return n;
 }
+constexpr int runs_neither(int n) {
+  if consteval {
+    return -n;
+  }
+  return n;
+}
 int left_out(int a, int b = told(5)) { return a + b; }
 int* row_of(int n) { return new int[told(n)]{1, 2}; }
 int operator""_told(unsigned long long n) { return told(static_cast<int>(n)); }
@@ -213,7 +219,8 @@ int expressions() {
   s += fold(1, 2, 3) + fold_and(1, 2, 0) + length({told(1), told(2), told(3)});
   s += call([](int x) { return x + told(4); });
   s += call([&](auto x) { return x + told(5) + s; });
-  s += runs_else(4) + runs_then(5) + Self{}.add(told(6)) + left_out(told(7)) + halves(8);
+  s += runs_else(4) + runs_then(5) + runs_neither(6) - 6 + Self{}.add(told(6)) + left_out(told(7)) +
+       halves(8);
   const int* const row = row_of(2);
   s += row[told(1)];
   delete[] row;
