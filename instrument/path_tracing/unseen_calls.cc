@@ -1,7 +1,7 @@
 #include "path_tracing/unseen_calls.h"
 
-#include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/StringSet.h>
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Instructions.h>
@@ -93,11 +93,10 @@ void note_unseen_calls(const llvm::Module& module) {
 
 UnseenCalls unseen_calls(const llvm::Module& module) {
   UnseenCalls calls{.constructors = {}, .at_exit = {}, .destructors = noted().destructors};
-  const auto constructors = constructors_of(module);
-  for (const auto& [name, subprogram] : noted().constructors) {
-    const auto is_it = [&](const Constructor& left) { return left.function->getName() == name; };
-    if (llvm::none_of(constructors, is_it)) calls.constructors.push_back(subprogram);
-  }
+  llvm::StringSet<> left;
+  for (const auto& [function, has_key] : constructors_of(module)) left.insert(function->getName());
+  for (const auto& [name, subprogram] : noted().constructors)
+    if (!left.contains(name)) calls.constructors.push_back(subprogram);
   const auto registered = registered_in(module);
   for (const llvm::DISubprogram* const function : noted().at_exit)
     if (!llvm::is_contained(registered, function)) calls.at_exit.push_back(function);

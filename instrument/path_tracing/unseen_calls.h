@@ -11,8 +11,8 @@ namespace telltale::instrument {
 
 // A function that the loader calls before `main`.
 struct Constructor {
-  const llvm::Function* function;
-  bool has_key;  // the linker may keep another unit's copy of what it belongs to
+  const llvm::Function* function = nullptr;
+  bool has_key = false;  // the linker may keep another unit's copy of what it belongs to
 };
 llvm::SmallVector<Constructor, 4> constructors_of(const llvm::Module& module);
 
