@@ -1,7 +1,9 @@
 #include "path_tracing/unseen_functions.h"
 
+#include <llvm/ADT/ArrayRef.h>
 #include <llvm/ADT/DenseSet.h>
 #include <llvm/ADT/STLExtras.h>
+#include <llvm/ADT/SetVector.h>
 #include <llvm/ADT/SmallVector.h>
 
 #include <cstdint>
@@ -24,7 +26,7 @@ PieceRange range_of(const llvm::DISubprogram* function) {
 }
 
 // The pieces of these functions, and of all that they call.
-llvm::DenseSet<std::uint64_t> pieces_run_by(const UnseenCalls::Functions& functions) {
+llvm::DenseSet<std::uint64_t> pieces_run_by(llvm::ArrayRef<const llvm::DISubprogram*> functions) {
   llvm::SmallVector<const llvm::DISubprogram*, 16> pending(functions.begin(), functions.end());
   llvm::DenseSet<std::uint64_t> called;
   while (!pending.empty()) {
@@ -65,18 +67,18 @@ void forget_vanished_calls() { types_of_vanished_calls().clear(); }
 
 std::vector<UnseenFunction> unseen_functions(const llvm::Module& module) {
   llvm::DenseSet<const llvm::DISubprogram*> left;
-  UnseenCalls::Functions roots;
+  llvm::SmallSetVector<const llvm::DISubprogram*, 8> roots;
   llvm::DenseSet<const llvm::DISubprogram*> gone_alone;
   for (const llvm::Function& function : module) {
     if (!function.isDeclarationForLinker()) left.insert(function.getSubprogram());
     for (const llvm::BasicBlock& block : function) {
       const auto calls = calls_gone(block);
-      roots.append(calls.begin(), calls.end());
+      roots.insert(calls.begin(), calls.end());
       const auto functions = functions_gone(block);
       gone_alone.insert(functions.begin(), functions.end());
     }
   }
-  const llvm::DenseSet<std::uint64_t> gone = pieces_run_by(roots);
+  const llvm::DenseSet<std::uint64_t> gone = pieces_run_by(roots.getArrayRef());
   for (const std::uint64_t number : gone)
     if (pieces()[number].called_by_pointer != nullptr)
       note_vanished_call(*pieces()[number].called_by_pointer);
