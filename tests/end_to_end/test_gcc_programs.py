@@ -14,11 +14,12 @@ from sampler_programs import BINARY_DIR, RELEASES, SamplerCase, build, run
 
 FOLDER = BINARY_DIR / "gcc-programs"
 PACKAGE = "gcc-12-source"
-FOLDERS = ("gcc.c-torture/execute", "g++.dg", "g++.old-deja")
+FOLDERS = ("gcc.c-torture/execute", "gcc.dg", "g++.dg", "g++.old-deja")
 FIRST, COUNT = map(int, os.environ.get("TELLTALE_GCC_PROGRAMS", "0 300").split())
 MINUTES = 60
-# Programs that say what optimisation finds out, or where code and variables are; instrumentation changes that.
-SAYS_MORE = re.compile(r"__OPTIMIZE__|__builtin_constant_p|link_error|%p|%x|0x%|backtrace|return_address")
+# Programs that say what optimisation finds out, where code and variables are, or which floating-point operations raised exceptions;
+# instrumentation changes that.
+SAYS_MORE = re.compile(r"__OPTIMIZE__|__builtin_constant_p|link_error|%p|%x|0x%|backtrace|return_address|fetestexcept")
 # One reads a variable without a value, another defines a function of the library, which clang computes itself.
 UNDEFINED = {"eh990323-1.C", "20010114-2.c"}
 # Options that change the language; the others choose what GCC does.
@@ -43,8 +44,8 @@ def unpacked():
 
 def programs():
     folder = unpacked()
-    found = [path for path in sorted(folder.rglob("*.c")) if "execute" in path.parts]
-    found += [path for path in sorted(folder.rglob("*.C")) if "dg-do run" in path.read_text(errors="replace")]
+    sources = sorted(folder.rglob("*.c")) + sorted(folder.rglob("*.C"))
+    found = [path for path in sources if "execute" in path.parts or "dg-do run" in path.read_text(errors="replace")]
     found = [path for path in found if path.name not in UNDEFINED and not SAYS_MORE.search(path.read_text(errors="replace"))]
     random.Random(1).shuffle(found)
     return [(path, path.relative_to(folder)) for path in found[FIRST:FIRST + COUNT]]
