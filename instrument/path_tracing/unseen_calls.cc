@@ -53,9 +53,10 @@ UnseenCalls::Functions registered_in(const llvm::Module& module) {
   return all;
 }
 
-// Whether the module has the deleting destructor of a class, and neither has nor calls the
-// destructors of its objects and of its parts: "D0", "D1" and "D2" in the Itanium C++ ABI, 5.1.4.3.
-bool is_left_of_destructors(const llvm::Function& function) {
+// Whether the function is the deleting destructor of a class ("D0" in the Itanium C++ ABI, 5.1.4.3)
+// of which the module neither defines nor calls the complete and base object destructors ("D1",
+// "D2").
+bool is_only_destructor(const llvm::Function& function) {
   constexpr llvm::StringRef kEnd = "D0Ev";
   llvm::StringRef name = function.getName();
   if (function.isDeclaration() || !name.starts_with("_Z") || !name.consume_back(kEnd)) return false;
@@ -88,7 +89,7 @@ void note_unseen_calls(const llvm::Module& module) {
     noted().constructors.emplace_back(function->getName(), function->getSubprogram());
   noted().at_exit = registered_in(module);
   for (const llvm::Function& function : module)
-    if (is_left_of_destructors(function)) noted().destructors.push_back(function.getSubprogram());
+    if (is_only_destructor(function)) noted().destructors.push_back(function.getSubprogram());
 }
 
 UnseenCalls unseen_calls(const llvm::Module& module) {

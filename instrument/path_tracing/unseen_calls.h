@@ -1,5 +1,5 @@
-// Calls of a module's functions that leave no trace in the optimised module, although no code of it
-// made them: those of the loader and of `exit`, and those of destructors that clang replaced.
+// Functions of a module that may run although no code of the optimised module calls them: those
+// that the loader or `exit` would have called, and destructors for which clang calls another one.
 #pragma once
 
 #include <llvm/ADT/SmallVector.h>
@@ -21,7 +21,7 @@ void note_unseen_calls(const llvm::Module& module);
 
 struct UnseenCalls {
   using Functions = llvm::SmallVector<const llvm::DISubprogram*, 8>;
-  // Constructors that the optimiser has run itself. It keeps what they wrote.
+  // Constructors that the optimiser evaluated at compile time. What they wrote is initial data now.
   Functions constructors;
   // Functions of which the optimiser removed the registration with `atexit` or `__cxa_atexit`,
   // because they do nothing.

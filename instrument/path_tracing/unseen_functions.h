@@ -18,14 +18,15 @@ void forget_vanished_calls();
 
 struct UnseenFunction {
   const llvm::DISubprogram* function;
-  // Lines of its code, in its own file:
-  // that may have run in a vanished call, or in an unseen one (unseen_calls.h);
+  // Lines in the function's own file that may have run in a vanished call, or in an unseen one
+  // (unseen_calls.h).
   std::set<unsigned> vanished;
-  // all of them, if no code of the function is left, and it is gone in some block
-  // (functions_gone(), calls_gone()), or called by one of which a call is gone.
+  // All lines of the function in its own file, if none of its code is left, and it is in
+  // functions_gone() or calls_gone() of some block, or a function in calls_gone() calls it,
+  // directly or through others. Otherwise empty.
   std::set<unsigned> removed;
-  // Those of the module, in the order of its code, if a call of it is gone, or it is called by one
-  // of which a call is gone.
+  // The functions of the module that it calls, in the order of its code, if it is in calls_gone()
+  // of some block, or a function that is calls it, directly or through others. Otherwise empty.
   std::vector<const llvm::DISubprogram*> callees;
 };
 // In the order of their code. Call it when the lines of all functions have been collected

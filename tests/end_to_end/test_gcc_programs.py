@@ -55,7 +55,7 @@ def is_brace(place):
     """Unoptimised functions may have code for a brace only where an exception passes, or a destructor also frees the object."""
     file, line = place
     text = pathlib.Path(file).read_text(errors="replace").splitlines()[line - 1]
-    return ("{" in text) != ("}" in text)
+    return text.strip() in ("{", "}") or re.search(r"~.*\{$", text.rstrip()) is not None
 
 
 def language(path):

@@ -61,7 +61,7 @@ class ProgramLines(CoverageCase):
         for schemes in ("branches,function-entries", "branches,returns,scalar-pairs"):
             self.check_marked_lines(CASES / "observed_calls.c", f"-fsampler-scheme={schemes}", schemas=("pt.schema", "bb.schema"), least=0.5)
         self.check_marked_lines(CASES / "observed_destructors.cc", "-fsampler-scheme=function-entries", schemas=("bb.schema",), least=0.5)
-        self.check_marked_lines(CASES / "merged_copies.cc", "-fsampler-scheme=scalar-pairs,function-entries", least=0.3)
+        self.check_marked_lines(CASES / "merged_copies.c", "-fsampler-scheme=scalar-pairs,function-entries", least=0.3)
 
     def test_lines_of_calls_on_one_line(self):
         for words in ((), ("-gno-column-info",)):

@@ -181,12 +181,13 @@ struct UnitRecord {
     SharedText file;
     SharedText symbol;
   };
-  // The functions of the unit that a function calls which is gone with callees somewhere, or called
-  // by one that is.
+  // The functions of the unit that `caller` calls.
   struct Callees {
     Name caller;
     std::vector<Name> callees;
   };
+  // Of the functions that are gone with callees somewhere (FlowRecord::gone), and of those that
+  // they call, directly or through others.
   std::vector<Callees> callees = {};
 };
 

@@ -42,8 +42,8 @@ struct Stops {
 // instruction, not in a call.
 bool is_interrupted(const std::vector<FramePaths>& frames, size_t index);
 
-// If the frame at `index` was interrupted, adds the place where it stopped to `stops`. `told`: the
-// evidence about that frame.
+// Adds the place where the frame at `index` stopped to `stops`, but only if the frame was
+// interrupted (is_interrupted()). `told` is what the core file shows of that frame.
 void add_stopped_frame(const std::vector<FramePaths>& frames, size_t index,
                        const ProgramEvidence::Frame& told, Stops& stops);
 

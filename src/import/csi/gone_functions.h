@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -24,7 +23,8 @@ class GoneFunctions {
 
   void add(const csi::FlowRecord& record);
   void add(const csi::UnitRecord::Callees& callees);
-  // Views of the names that were added. `ran` is by record, in the order of add(), and block.
+  // Views of the names that were added. `ran` is by record, in the order of add(), and block. A
+  // name stands for all functions that have it, in all modules.
   [[nodiscard]] Names that_may_have_run(const std::vector<std::vector<Ran>>& ran) const;
 
  private:

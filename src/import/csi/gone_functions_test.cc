@@ -14,7 +14,7 @@ csi::FlowRecord without_call_of(const char* symbol, uint32_t block, bool with_ca
   return record;
 }
 
-TEST(GoneFunctions, WhatTheyCallMayHaveRunToo) {
+TEST(GoneFunctions, CalleesOfUncalledFunctionsMayHaveRunToo) {
   GoneFunctions gone;
   gone.add({.caller = {"a.c", "f"}, .callees = {{"a.c", "g"}, {"b.h", "h"}}});
   gone.add(without_call_of("f", 1));
@@ -27,7 +27,7 @@ TEST(GoneFunctions, WhatTheyCallMayHaveRunToo) {
   EXPECT_EQ(gone.that_may_have_run({{Ran::no, Ran::no}, {Ran::yes}}), (Names{{"a.c", "k"}}));
 }
 
-TEST(GoneFunctions, WhatTheOnesWithCodeElsewhereCallIsKnown) {
+TEST(GoneFunctions, FunctionsThatAreGoneAloneDoNotAddTheirCallees) {
   GoneFunctions gone;
   gone.add({.caller = {"a.c", "f"}, .callees = {{"a.c", "g"}}});
   gone.add(without_call_of("f", 0, false));

@@ -3,14 +3,22 @@ static volatile int count;
 
 struct Base {
   virtual ~Base();
+  virtual void step();
 };
 Base::~Base() {
   count = count + 1; // ran
 } // ran
+void Base::step() {
+  count = count + 2; // not
+} // not
 
 struct Derived : Base {
   ~Derived() override {} // ran
+  void step() override;
 };
+void Derived::step() {
+  count = count + 3; // ran
+} // ran
 
 struct Ends {
   ~Ends();
@@ -26,9 +34,13 @@ struct NeverEnds {
 NeverEnds::~NeverEnds() {
 } // not
 
+static Base *volatile shown;
+
 int main() {
   Derived derived; // ran
-  if (count == 5) // ran
+  shown = &derived; // ran
+  shown->step(); // ran
+  if (count == 50) // ran
     NeverEnds never; // not
   count = count + ends.value; // ran
   return 0; // ran

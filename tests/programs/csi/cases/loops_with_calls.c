@@ -1,25 +1,30 @@
-/* A loop calls a function that only writes. Optimisation inlines it, removes the loop, and stores the last values. */
+/* Loops call functions that only write: they are inlined, and the loops become stores of their last values. */
 #include <stdlib.h>
 
-int rounds = 1, waits, stop, low_bits, sum[1];
-char other;
+int left = 3, is_rough, color, sum, seed = 40;
 
-int note_bits(int number) {
-  for (;;) {
-    if (number / 5) /* ran */
-      while (waits) /* not */
-        sum[0] || other; /* not */
-    low_bits = number & 6; /* ran */
-    if (stop + 1) /* ran */
-      return 0; /* ran */
-    waits = sum[0]; /* not */
+void shade(int depth) {
+  if (is_rough) { /* ran */
+    for (int i = 1; i < depth; i++) /* not */
+      sum = sum * 3 + i; /* not */
   }
+  color = depth & 6; /* ran */
+}
+
+int shade_deep(int depth) {
+  while (is_rough) /* ran */
+    sum = sum * 5 + depth; /* not */
+  color = depth & 6; /* ran */
+  return sum; /* ran */
 }
 
 int main(void) {
-  for (; rounds >= 0; rounds--) /* ran */
-    note_bits(other); /* ran */
-  if (low_bits != 0) /* ran */
+  for (; left > 0; left--) /* ran */
+    shade(seed); /* ran */
+  left = 2; /* ran */
+  for (; left > 0; left--) /* ran */
+    shade_deep(seed); /* ran */
+  if (color == 3) /* ran */
     exit(1); /* not */
   abort();
 }
