@@ -29,17 +29,23 @@ def certain_lines(document):
 
 def printed_and_lines(program, folder, **environment):
     """What the program printed, and its certain_lines()."""
+    printed, status, lines = ending_and_lines(program, folder, **environment)
+    if status != 0:
+        raise AssertionError(f"{program} ended with {status}")
+    return printed, lines
+
+
+def ending_and_lines(program, folder, **environment):
+    """What the program printed, its exit status, and its certain_lines()."""
     file = folder / "paths"
     file.unlink(missing_ok=True)
     done = run(program, env={"TELLTALE_PATHS": str(file), "TELLTALE_PATHS_AT_EXIT": "1", "SAMPLER_FILE": str(folder / "report"), **environment})
-    if done.returncode != 0:
-        raise AssertionError(f"{program} ended with {done.returncode}: {done.stderr[-1000:]}")
     if not file.exists():  # it ended by _exit()
-        return done.stdout, {}
+        return done.stdout, done.returncode, {}
     answer = run(TELLTALE, "coverage", file, "--program", program, "--json")
     if answer.returncode != 0:
         raise AssertionError(answer.stderr)
-    return done.stdout, certain_lines(json.loads(answer.stdout))
+    return done.stdout, done.returncode, certain_lines(json.loads(answer.stdout))
 
 
 def wrong_lines(lines, exact):

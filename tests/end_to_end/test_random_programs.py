@@ -9,9 +9,9 @@ import shutil
 import subprocess
 import unittest
 
-from certain_lines import EXACT, LEVELS, SCHEMES, builds, printed_and_lines, wrong_lines
+from certain_lines import EXACT, LEVELS, SCHEMES, builds, ending_and_lines, printed_and_lines, wrong_lines
 from path_crash_points import build_crasher, crash_and_compare
-from sampler_programs import RELEASES, SamplerCase, build, resolved, run
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, resolved, run, section
 
 FIRST, COUNT = map(int, os.environ.get("TELLTALE_SEEDS", "1 6").split())
 SECONDS = 10  # some random programs never end
@@ -45,6 +45,26 @@ class RandomPrograms(SamplerCase):
                     self.assertEqual(again, printed)
                     self.assertEqual(wrong_lines(lines, exact), {})
 
+    def test_certain_lines_are_right_where_a_program_stops(self):
+        stopper = self.path("stopper.o")
+        self.assertEqual(run("cc", "-c", SOURCE_DIR / "tests/programs/csi/stop_at_call.c", "-o", stopper).returncode, 0)
+        for source, choice in itertools.islice(self.programs(), max(COUNT // 2, 1)):
+            source.write_text("void tick(void);\n" + re.sub(r"\{ /\* block id: \d+ \*/\n", lambda block: block[0] + choice.choice(("", "tick();\n")),
+                                                             source.read_text()))
+            stops = sorted(choice.randint(1, most) for most in (3, 30, 300, 20_000))
+            self.build(source, *EXACT, stopper).rename(self.path("exact"))
+            exact = {stop: self.ending(self.path("exact"), stop) for stop in stops}
+            for words, release in choice.sample(list(builds(RELEASES)), 2):
+                program = self.build(source, *words, stopper, release=release)
+                for stop in stops:
+                    with self.subTest(source=source.name, words=words, release=release, stop=stop):
+                        *ending, lines = self.ending(program, stop)
+                        self.assertEqual(ending, exact[stop][:-1])
+                        self.assertEqual(wrong_lines(lines, exact[stop][-1]), {})
+
+    def ending(self, program, stop):
+        return list(ending_and_lines(program, self.folder, SAMPLER_SPARSITY="10", STOP_AT=str(stop)))
+
     def counts(self, source, *words, **options):
         # Without a value, a variable has another one in each build.
         program = self.build(source, SCHEMES, "-ftrivial-auto-var-init=zero", *words, **options)
@@ -74,6 +94,8 @@ class RandomPrograms(SamplerCase):
             release = choice.choice(RELEASES)
             with self.subTest(source=source.name, schema=schema, level=level, release=release):
                 program = self.build(source, f"--trace={schema}", level, release=release)
+                if section(program, ".debug_PT") is None:  # it has nothing but straight lines
+                    continue
                 scratch = self.path("scratch")
                 shutil.rmtree(scratch, ignore_errors=True)
                 scratch.mkdir()
