@@ -51,7 +51,7 @@ class RandomPrograms(SamplerCase):
         for source, choice in itertools.islice(self.programs(), max(COUNT // 2, 1)):
             source.write_text("void tick(void);\n" + re.sub(r"\{ /\* block id: \d+ \*/\n", lambda block: block[0] + choice.choice(("", "tick();\n")),
                                                              source.read_text()))
-            stops = sorted(choice.randint(1, most) for most in (3, 30, 300, 20_000))
+            stops = sorted(choice.randint(1, most) for most in (3, 10, 30, 300))
             self.build(source, *EXACT, stopper).rename(self.path("exact"))
             exact = {stop: self.ending(self.path("exact"), stop) for stop in stops}
             for words, release in choice.sample(list(builds(RELEASES)), 2):
