@@ -146,15 +146,15 @@ void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> a
     std::size_t steps = 256;
     Numbers between;
     is_between(from, to, kMostPieces, steps, between);
-    for (const std::uint64_t number : between) {
-      // It may have run again and again, as a call that resumes a coroutine.
-      if (lost.insert(number).second && pieces()[number].ends_with_call)
-        Ways(reach(number, kNoPiece, is_removed)).add_leading(number, lost);
-    }
-    if (removed.contain(to)) {
-      Ways(reach(from, to, is_removed)).add_leading(to, lost);
-    } else {
+    lost.insert(between.begin(), between.end());
+    if (between.empty() && !removed.contain(to)) {
       removed.add_leading(to, lost);
+    } else {
+      // Longer ways may leave a short one, and come back to it, as loops do.
+      const auto is_passed = [&](std::uint64_t number) {
+        return is_removed(number) || between.contains(number);
+      };
+      Ways(reach(from, to, is_passed)).add_leading(to, lost);
     }
   }
 }
