@@ -37,10 +37,13 @@ struct BasicRun {
   uint64_t first_tsc = 0;  // of the first normal record; 0 if there is none
   uint32_t tid = 0;
   uint32_t pid = 0;
+  uint64_t orphan_arguments = 0;  // that do not follow the entry of their function
+  uint64_t first_orphan = 0;      // offset
 };
 
 // Splits a basic-mode log into runs, in file order. An incomplete last record is a torn tail in
-// `problems`. Records of unknown type or kind are problems, too, and are skipped one by one.
+// `problems`. Records of unknown type or kind are problems, too, and are skipped one by one. Copies
+// of earlier records, as forked processes write them, are in no run; a problem counts them.
 std::vector<BasicRun> find_basic_runs(Bytes file, const FileHeader& header,
                                       const std::string& file_name, ProblemLog& problems);
 

@@ -122,4 +122,11 @@ std::vector<BufferCut> cut_buffer(Bytes file, const xray::FileHeader& header, ui
   return cuts;
 }
 
+std::optional<BufferCut> last_cut(Bytes file, const xray::FileHeader& header, uint64_t begin,
+                                  uint64_t end) {
+  const PieceScan scan(file, header, begin, end);
+  if (!scan.time().absolute) return std::nullopt;
+  return BufferCut{scan.end(), scan.time().tsc};
+}
+
 }  // namespace telltale

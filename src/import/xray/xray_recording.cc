@@ -43,13 +43,18 @@ class XrayRecording::Builder {
     if (file.header.type == xray::LogType::basic) {
       // A thread's records are in true order within a file, so all its runs sort by the first one.
       std::map<ThreadKey, uint64_t> first_tsc;
+      uint64_t orphans = 0;
+      uint64_t first_orphan = 0;
       for (const xray::BasicRun& run : xray::find_basic_runs(
                file.input.bytes(), file.header, file.input.name(), recording_.problems_)) {
         const ThreadKey thread{run.pid, run.tid};
         const uint64_t order_tsc = first_tsc.try_emplace(thread, run.first_tsc).first->second;
         note_start(index, run.first_tsc, run.first_tsc != 0);
         add(thread, {.begin = run.begin, .end = run.end, .order_tsc = order_tsc, .file = index});
+        if (orphans == 0) first_orphan = run.first_orphan;
+        orphans += run.orphan_arguments;
       }
+      report_orphans(orphans, first_orphan, file);
       return;
     }
     const xray::FdrFrames frames =
@@ -109,6 +114,18 @@ class XrayRecording::Builder {
   }
 
  private:
+  // Clang's runtime leaves out entries of calls nested deeper than its limit, not their arguments.
+  void report_orphans(uint64_t count, uint64_t first, const File& file) {
+    if (count == 0) return;
+    recording_.problems_.add(
+        {Problem::Kind::oddity, first, file.input.name(), "BasicArgument",
+         fmt::format(
+             "{} of calls whose entries are not in the file: its recorder leaves calls out "
+             "while more than max_stack_depth (64 unless it is set) are open, those that an "
+             "exception or longjmp has left included",
+             counted(count, "argument")),
+         0});
+  }
   // Converts a file's time stamp to the recording's clock.
   [[nodiscard]] Ticks to_ticks(uint32_t file, uint64_t tsc) const {
     if (recording_.same_frequency_) return tsc;
@@ -125,28 +142,50 @@ class XrayRecording::Builder {
 
   // Snapshots of a process, and the recording beside which they are taken, have buffers in common.
   // A call must not count twice: of each such buffer, the file counts in which it has most bytes.
+  // A forked process has a copy of its parent's buffers, too, and goes on in that of its thread.
   void drop_shared_buffers() {
-    using Buffer = std::pair<ThreadKey, uint64_t>;         // and the time of its first event
-    std::map<Buffer, std::map<uint32_t, uint64_t>> bytes;  // by file
-    for (const auto& [key, chunks] : threads_)
-      for (const Chunk& chunk : chunks)
-        if (chunk.timed) bytes[{key.first, chunk.order_tsc}][chunk.file] += chunk.end - chunk.begin;
+    using Buffer = std::pair<ThreadKey, uint64_t>;       // and the time of its first event
+    std::map<Buffer, std::map<uint32_t, Region>> bytes;  // by file
+    std::vector<std::set<int64_t>> pids(recording_.files_.size());
+    for (const auto& [key, chunks] : threads_) {
+      for (const Chunk& chunk : chunks) {
+        pids[chunk.file].insert(key.first.pid);
+        if (chunk.timed) bytes[{key.first, chunk.order_tsc}][chunk.file].add(chunk);
+      }
+    }
     struct Dropped {
       uint64_t buffers = 0;
       std::set<uint32_t> in;  // files that have them, too
     };
     std::map<uint32_t, Dropped> dropped;  // by file
     std::map<Buffer, uint32_t> counting;
+    std::vector<ChildPart> parts;
     for (const auto& [buffer, by_file] : bytes) {
       if (by_file.size() < 2) continue;
-      const uint32_t most = std::ranges::max_element(by_file, {}, [](const auto& file) {
-                              return file.second;
-                            })->first;
+      // Files with other processes are those of forked ones.
+      std::vector<std::pair<uint32_t, Region>> files(by_file.begin(), by_file.end());
+      std::ranges::stable_sort(files, {}, [&](const auto& file) {
+        return std::pair(pids[file.first].size(), ~file.second.bytes);
+      });
+      // Most processes that fork wait for their children.
+      const auto goes_on_differently = [&](const auto& file) {
+        return common_bytes(files.front(), file) < file.second.bytes;
+      };
+      if (std::ranges::any_of(files, goes_on_differently)) {
+        std::ranges::stable_sort(files, {}, [&](const auto& file) {
+          return std::pair(pids[file.first].size(), ~last_tsc(file));
+        });
+      }
+      const uint32_t most = files.front().first;
       counting.emplace(buffer, most);
-      for (const auto& [file, size] : by_file) {
-        if (file == most) continue;
+      for (size_t i = 1; i < files.size(); ++i) {
+        const auto& [file, region] = files[i];
         ++dropped[file].buffers;
         dropped[file].in.insert(most);
+        uint64_t same = 0;
+        for (size_t k = 0; k < i; ++k) same = std::max(same, common_bytes(files[k], files[i]));
+        if (same < region.bytes && region.is_whole())
+          parts.push_back({buffer.first, file, most, region, same});
       }
     }
     for (auto& [key, chunks] : threads_) {
@@ -155,6 +194,7 @@ class XrayRecording::Builder {
         return file != counting.end() && file->second != chunk.file;
       });
     }
+    for (const ChildPart& part : parts) add_child(part, pids);
     for (const auto& [file, of_file] : dropped) {
       recording_.problems_.add(
           {Problem::Kind::by_design, 0, recording_.files_[file].input.name(), "Buffer",
@@ -164,6 +204,81 @@ class XrayRecording::Builder {
                                               : "other files"),
            0});
     }
+  }
+
+  // Where a file has a buffer.
+  struct Region {
+    uint64_t begin = std::numeric_limits<uint64_t>::max();
+    uint64_t end = 0;
+    uint64_t bytes = 0;
+
+    void add(const Chunk& chunk) {
+      begin = std::min(begin, chunk.begin);
+      end = std::max(end, chunk.end);
+      bytes += chunk.end - chunk.begin;
+    }
+    [[nodiscard]] bool is_whole() const { return end - begin == bytes; }
+  };
+  [[nodiscard]] uint64_t common_bytes(const std::pair<uint32_t, Region>& one,
+                                      const std::pair<uint32_t, Region>& other) const {
+    if (!one.second.is_whole() || !other.second.is_whole())
+      return std::min(one.second.bytes, other.second.bytes);
+    const auto bytes = [&](const auto& of) {
+      return recording_.files_[of.first].input.bytes().subspan(
+          static_cast<size_t>(of.second.begin), static_cast<size_t>(of.second.bytes));
+    };
+    const Bytes all = bytes(one);
+    return static_cast<uint64_t>(std::ranges::mismatch(all, bytes(other)).in1 - all.begin());
+  }
+
+  [[nodiscard]] uint64_t last_tsc(const std::pair<uint32_t, Region>& of) const {
+    const File& file = recording_.files_[of.first];
+    const std::optional<BufferCut> cut =
+        last_cut(file.input.bytes(), file.header, of.second.begin, of.second.end);
+    return cut ? cut->tsc : 0;
+  }
+
+  // The records of a forked process in the copy of its parent's buffer. The recorder gives them the
+  // parent's ids, because a buffer has those of its beginning.
+  struct ChildPart {
+    ThreadKey parent;
+    uint32_t file = 0;
+    uint32_t parent_file = 0;
+    Region region;
+    uint64_t same = 0;  // bytes that are the parent's
+  };
+  void add_child(const ChildPart& part, const std::vector<std::set<int64_t>>& pids) {
+    const File& file = recording_.files_[part.file];
+    const std::optional<BufferCut> cut =
+        last_cut(file.input.bytes(), file.header, part.region.begin, part.region.begin + part.same);
+    // Its later buffers have its own id, which is also that of its thread.
+    std::vector<int64_t> children;
+    std::ranges::set_difference(pids[part.file], pids[part.parent_file],
+                                std::back_inserter(children));
+    const auto words = [&](std::string_view what_follows) {
+      return fmt::format(
+          "the buffer of thread {}:{} goes on differently than in {}: the process forked. {}",
+          part.parent.pid, part.parent.tid, recording_.files_[part.parent_file].input.name(),
+          what_follows);
+    };
+    const uint64_t at = cut ? cut->offset : part.region.begin;
+    if (!cut || children.size() != 1) {
+      recording_.problems_.add({Problem::Kind::loss, at, file.input.name(), "Buffer",
+                                words("What follows is not counted: the file does not say which "
+                                      "process it is of"),
+                                part.region.end - at});
+      return;
+    }
+    recording_.problems_.add(
+        {Problem::Kind::oddity, at, file.input.name(), "Buffer",
+         words(fmt::format("What follows is of its child, process {}", children.front())), 0});
+    add({children.front(), children.front()}, {.begin = at,
+                                               .end = part.region.end,
+                                               .order_tsc = cut->tsc,
+                                               .start_tsc = cut->tsc,
+                                               .file = part.file,
+                                               .inside_buffer = true,
+                                               .timed = true});
   }
 
   // clang's runtime sometimes writes one buffer twice and loses another (docs/formats/xray.md,

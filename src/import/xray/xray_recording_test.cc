@@ -318,8 +318,8 @@ TEST(XrayRecording, AnArgumentBelongsToTheEntryRightBeforeIt) {
   EXPECT_EQ(log.emitted, (std::vector<std::string>{"#1", "11", "12", "#2", "#3", "#4", "#5"}));
   EXPECT_EQ(problems.count(), 4U);
 
-  // Basic mode records the function of an argument; writers log arguments of calls that they omit,
-  // which is not a problem.
+  // Basic mode records the function of an argument; clang's runtime logs arguments of calls that it
+  // omits, which is not damage.
   const std::string basic = testing::BasicBuilder(3)
                                 .thread(1)
                                 .argument_of(1, 10)
@@ -336,9 +336,80 @@ TEST(XrayRecording, AnArgumentBelongsToTheEntryRightBeforeIt) {
                                 .bytes();
   log.emitted.clear();
   ProblemLog none;
-  open(basic).play(0, 0, log, none);
+  const XrayRecording recording = open(basic);
+  recording.play(0, 0, log, none);
   EXPECT_EQ(log.emitted, (std::vector<std::string>{"#1", "11", "13", "#2", "#3", "#4"}));
   EXPECT_EQ(none.count(), 0U);
+  ASSERT_EQ(recording.problems().count(), 1U);
+  const Problem problem = recording.problems().kept()[0];
+  EXPECT_EQ(problem.kind, Problem::Kind::oddity);
+  EXPECT_EQ(problem.offset, 32U);
+  EXPECT_TRUE(problem.message.starts_with("4 arguments of calls whose entries are not in the file"))
+      << problem.message;
+}
+
+// As a forked process and its parent write what the parent had not written before the fork.
+TEST(XrayRecording, BasicRecordsThatTheFileHasTwiceAreReadOnce) {
+  using testing::BasicBuilder;
+  const auto before = [](BasicBuilder& file) {
+    file.thread(7, 7).enter(1, 10).enter_args(2, 20).argument(99).exit(2, 20);
+  };
+  const auto child = [](BasicBuilder& file) { file.thread(8, 8).enter(3, 30).exit(3, 40); };
+  const auto after = [](BasicBuilder& file) {
+    file.thread(7, 7).enter(4, 35).exit(4, 36).exit(1, 50);
+  };
+  const std::string events = "10+1 20+2 20-2 35+4 36-4 50-1";
+  const auto check = [&](const BasicBuilder& file, uint64_t copies, uint64_t first) {
+    const std::string bytes = file.bytes();
+    const XrayRecording recording = open(bytes);
+    EXPECT_EQ(words(recording), events);
+    ASSERT_EQ(recording.problems().count(), copies == 0 ? 0U : 1U);
+    if (copies == 0) return;
+    const Problem problem = recording.problems().kept()[0];
+    EXPECT_EQ(problem.kind, Problem::Kind::by_design);
+    EXPECT_EQ(problem.offset, 32 + 32 * first);
+    EXPECT_TRUE(problem.message.starts_with(
+        fmt::format("{} cop{} of earlier ones", copies, copies == 1 ? "y" : "ies")))
+        << problem.message;
+  };
+  BasicBuilder child_first(3);
+  before(child_first), child(child_first), before(child_first), after(child_first);
+  check(child_first, 4, 6);
+  BasicBuilder parent_first(3);
+  before(parent_first), after(parent_first), before(parent_first), child(parent_first);
+  check(parent_first, 4, 7);
+  BasicBuilder idle_child(3);  // and a second one
+  before(idle_child), before(idle_child), before(idle_child), after(idle_child);
+  check(idle_child, 8, 4);
+  BasicBuilder flushed(3);  // before the fork: an earlier part of the parent's records
+  flushed.thread(7, 7).enter(1, 10);
+  const auto rest = [](BasicBuilder& file) {
+    file.thread(7, 7).enter_args(2, 20).argument(99).exit(2, 20);
+  };
+  rest(flushed), child(flushed), rest(flushed), after(flushed);
+  check(flushed, 3, 6);
+  BasicBuilder one(3);  // record, and the next has the same time
+  one.thread(7, 7).enter(1, 10), child(one), one.thread(7, 7).enter(1, 10).enter_args(2, 20);
+  one.argument(99).exit(2, 20), after(one);
+  check(one, 1, 3);
+  // What follows copies keeps its arguments.
+  BasicBuilder arguments(3);
+  before(arguments), arguments.thread(8, 8).exit(5, 25), before(arguments);
+  arguments.thread(9, 8).enter_args(3, 30).argument(98).exit(3, 40);
+  const std::string with_arguments = arguments.bytes();
+  EntriesAndArguments log;
+  ProblemLog problems;
+  const XrayRecording recording = open(with_arguments);
+  for (size_t i = 0; i < recording.streams().size(); ++i) recording.play(i, 0, log, problems);
+  EXPECT_EQ(log.emitted, (std::vector<std::string>{"#1", "#2", "99", "#3", "98"}));
+  EXPECT_EQ(recording.problems().count(), 1U);
+  // A clock that goes back, as those of several processors may: no record is another's copy.
+  BasicBuilder other(3);
+  other.thread(7, 7).enter(1, 10).enter_args(2, 20).argument(99).exit(2, 20).enter(1, 15).exit(1,
+                                                                                               15);
+  const std::string bytes = other.bytes();
+  EXPECT_EQ(words(open(bytes)), "10+1 20+2 20-2 20+1 20-1");
+  EXPECT_EQ(open(bytes).problems().count(), 0U);
 }
 
 // A basic record has its CPU; an event tells when the thread moved to another one, up or down.

@@ -189,5 +189,61 @@ TEST(SeveralXrayFiles, BuffersThatSeveralFilesHaveAreReadOnce) {
   }
 }
 
+// Clang's runtime does not notice fork: the child goes on in its copy of the buffer, which has its
+// parent's ids. Only a buffer that it begins has its own.
+TEST(SeveralXrayFiles, AForkedProcessGoesOnInACopyOfItsParentsBuffer) {
+  const auto file = [](uint32_t after_fork, bool begins_buffer) {
+    testing::FdrBuilder builder(5);
+    builder.buffer({.tid = 7, .pid = 7, .tsc = 100}).enter(1, 0).enter(2, 5).exit(2, 5);
+    if (after_fork != 0) builder.enter(after_fork, 1).exit(after_fork, after_fork);
+    if (begins_buffer) builder.buffer({.tid = 8, .pid = 8, .tsc = 200}).enter(9, 0).exit(9, 1);
+    return builder.bytes();
+  };
+  const auto threads = [](const XrayRecording& recording) {
+    std::string text;
+    for (size_t i = 0; i < recording.streams().size(); ++i) {
+      EventWords events;
+      ProblemLog problems;
+      recording.play(i, 0, events, problems);
+      text += fmt::format("{}: {}; ", recording.streams()[i].thread.pid, events.words);
+      EXPECT_EQ(problems.count(), 0U);
+    }
+    return text;
+  };
+  const std::string child = file(4, true);
+  // The parent's tail is shorter than its child's, as long, longer, or empty.
+  for (const uint32_t parent_calls : {3U, 5U, 0U}) {
+    const std::string parent = file(parent_calls, false);
+    for (const bool in_order : {true, false}) {
+      const XrayRecording recording =
+          open_files(in_order ? parent : child, in_order ? child : parent);
+      const std::string tail =
+          parent_calls == 0 ? ""
+                            : fmt::format(" 111+{0} {1}-{0}", parent_calls, 111 + parent_calls);
+      EXPECT_EQ(threads(recording),
+                "7: 100+1 105+2 110-2" + tail + "; 8: 111+4 115-4 200+9 201-9; ");
+      EXPECT_FALSE(recording.problems().damaged());
+    }
+  }
+  // No buffer says which process the child is. That which lasts longer is taken for the parent.
+  const std::string parent = file(6, false);
+  const std::string unknown = testing::FdrBuilder(5)
+                                  .buffer({.tid = 7, .pid = 7, .tsc = 100})
+                                  .enter(1, 0)
+                                  .enter(2, 5)
+                                  .exit(2, 5)
+                                  .enter(4, 1)
+                                  .exit(4, 1)
+                                  .exit(1, 2)
+                                  .bytes();
+  for (const bool in_order : {true, false}) {
+    const XrayRecording recording =
+        open_files(in_order ? parent : unknown, in_order ? unknown : parent);
+    EXPECT_EQ(threads(recording), "7: 100+1 105+2 110-2 111+6 117-6; ");
+    EXPECT_TRUE(recording.problems().damaged());
+    EXPECT_EQ(recording.problems().lost_bytes(), 24U);
+  }
+}
+
 }  // namespace
 }  // namespace telltale
