@@ -56,6 +56,8 @@ class RuntimeEvents : public RuntimeAnswers {
   // The address that an id of a type or object denotes, and the ids of an address: one per file.
   [[nodiscard]] virtual uint64_t address_of(uint64_t id) const = 0;
   [[nodiscard]] virtual std::vector<uint64_t> ids_of(uint64_t address) const = 0;
+  // The process whose type or object an id is: an EventStream::process.
+  [[nodiscard]] virtual size_t process_of(uint64_t id) const = 0;
 
   // More functions collect_NAME or compute_NAME of analysis/, with what they require.
   [[nodiscard]] virtual RuntimeAnswer runtime_facts(const RuntimeFactsOptions& options,

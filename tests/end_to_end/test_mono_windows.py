@@ -235,6 +235,33 @@ class Windows(unittest.TestCase):
             self.assertEqual({(row["pid"], row["process_number"]) for row in rows}, {(77, 1), (77, 2)}, table)
         self.assertFalse([row for row in report(files[0], "timelines", files[2])["threads"] if "process_number" in row])
 
+    def test_rows_with_addresses_name_their_process(self):
+        # The same addresses in two programs, as without address randomization: nothing but the process differs.
+        events = event(0x00, sleb(VTABLE), sleb(8), uleb(24))
+        events += event(0x05, b"\1", sleb(8)) + event(0x05, b"\2", sleb(8))
+        events += b"".join(event(0x11, bytes([step]), b"\0") for step in (6, 7, 8, 9))
+        events += shot([(8, VTABLE, 24), (9, VTABLE, 24)])
+
+        def program(name, pid, start):
+            return self.write(name, file_header(pid=pid) + buffer(names({}, {VTABLE: "Thing"}), start, 9) + buffer(events, start, 1))
+
+        files = [program(name, pid, START + k) for k, (name, pid) in enumerate((("a", 77), ("b", 77), ("c", 78)))]
+        wanted = {"alloc": ("types",), "monitor": ("locks",), "pauses": ("timeline",), "heapshot": ("classes",)}
+        for count, processes in ((1, {(None, None)}), (2, {(77, 1), (77, 2)}), (3, {(77, 1), (77, 2), (78, None)})):
+            done = run("report", *files[:count], "--reports=header," + ",".join(wanted), "--json")
+            found = json.loads(done.stdout)
+            self.assertEqual(json_schemas.complaints(found["schema"]["name"], found), [])
+            for part, tables in wanted.items():
+                for table in tables:
+                    rows = found[part][table]
+                    self.assertEqual({(row.get("pid"), row.get("process_number")) for row in rows}, processes, (part, table))
+                    self.assertEqual(len(rows), count, (part, table))
+            # The header is of the first file, and says so.
+            self.assertEqual(found["header"].get("processes"), None if count == 1 else count)
+            tracked = json.loads(run("report", *files[:count], "--track=0x40", "--json").stdout)
+            self.assertEqual(json_schemas.complaints(tracked["schema"]["name"], tracked), [])
+            self.assertEqual({(row.get("pid"), row.get("process_number")) for row in tracked["objects"]["events"]}, processes)
+
     def test_counters_have_the_time_that_they_were_taken_at(self):
         # The profiler takes a counter's value, describes the counter, then writes the value.
         described = event(0x37, uleb(1), uleb(1 << 8) + text("Working Set") + uleb(3) + uleb(0) + uleb(1 << 30) + uleb(1),

@@ -70,6 +70,11 @@ class MonoRecording {
     return ids;
   }
 
+  // The number of the file that an id is from: an EventStream::process.
+  [[nodiscard]] size_t process_of(uint64_t id) const {
+    return files_.size() < 2 ? 0 : static_cast<size_t>(id >> kAddressBits);
+  }
+
   // Emits the events of all threads in file order. play() reports damage.
   template <typename Sink>
   void play_in_file_order(Sink& sink) const {

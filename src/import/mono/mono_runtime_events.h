@@ -20,6 +20,7 @@ class MonoRuntimeEvents final : public RuntimeEvents {
   [[nodiscard]] std::vector<uint64_t> ids_of(uint64_t address) const override {
     return source_.ids_of(address);
   }
+  [[nodiscard]] size_t process_of(uint64_t id) const override { return source_.process_of(id); }
 
   [[nodiscard]] RuntimeAnswer runtime_facts(const RuntimeFactsOptions& options, CallsWanted calls,
                                             ProblemLog& problems) const override;

@@ -19,13 +19,16 @@ using field::count;
 using field::rows;
 
 constexpr std::array kTypes = {
+    kPidOrNone,
+    kProcessNumber,
     bytes("bytes", "Bytes allocated."),
     count("objects", "Objects allocated."),
     bytes("average", "Bytes an object, rounded down."),
     kType,
     kClass,
 };
-constexpr std::array kTraces = {kType, kClass, bytes("bytes", "Bytes allocated."), kStack};
+constexpr std::array kTraces = {
+    kPidOrNone, kProcessNumber, kType, kClass, bytes("bytes", "Bytes allocated."), kStack};
 constexpr std::array kMembers = {
     bytes("bytes", "Bytes allocated.").titled("Bytes"),
     count("objects", "Objects allocated.").titled("Objects"),
@@ -75,14 +78,16 @@ void make_alloc(const ReportInput& input, Section& section) {
 
   section.add("bytes", all.bytes);
   section.add("objects", all.objects);
-  Table types(kTypes);
-  Table traces(kTraces);
+  Table types(in.by_process(kTypes));
+  Table traces(in.by_process(kTraces));
   for (const auto& [total, name] : classes) {
     const auto& [type, sum] = total;
-    types.add(std::array<TableCell, kTypes.size()>{sum.bytes, sum.objects, sum.bytes / sum.objects,
-                                                   in.type_name(type), in.address(type)});
+    const auto [pid, number] = in.process_cells(type);
+    types.add(std::array<TableCell, kTypes.size()>{pid, number, sum.bytes, sum.objects,
+                                                   sum.bytes / sum.objects, in.type_name(type),
+                                                   in.address(type)});
     if (in.stacks) {
-      in.add_lines(traces, {in.type_name(type), in.address(type)},
+      in.add_lines(traces, {pid, number, in.type_name(type), in.address(type)},
                    sums_by_stack(in, allocated, type), in.stacks->recorded);
     }
   }

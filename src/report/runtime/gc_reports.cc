@@ -107,6 +107,8 @@ constexpr std::array kPauseGenerations = {
     ns("max_ns", "Longest."),
 };
 constexpr std::array kPauseTimeline = {
+    kPid,
+    kProcessNumber,
     kAt,
     ns("pause_ns", "Length of the pause.").or_null(),
     ns("to_stop_ns", "Until all threads stood still.").or_null(),
@@ -171,7 +173,10 @@ std::vector<TableCell> timeline_row(const RuntimeReadings& in,
   const auto step = [](const std::optional<Ticks>& from, const std::optional<Ticks>& to) {
     return from && to && *to >= *from ? TableCell(*to - *from) : TableCell();
   };
-  return {in.since_start(pause.begin),
+  const size_t process = in.source().calls().streams()[pause.stream].process;
+  return {in.pid(process),
+          in.process_number(process),
+          in.since_start(pause.begin),
           pause.end ? TableCell(pause.length()) : TableCell(),
           step(pause.begin, pause.stopped),
           step(pause.stopped, pause.restarting),
@@ -187,7 +192,7 @@ void make_pauses(const ReportInput& input, Section& section) {
   std::vector<Ticks> lengths;
   std::vector<Ticks> to_stop;
   std::map<std::optional<uint64_t>, std::vector<Ticks>> lengths_by_generation;
-  Table timeline(kPauseTimeline);
+  Table timeline(in.by_process(kPauseTimeline));
   size_t pauses = 0;
   TableCell shutdown;
   bool any_shutdown = false;

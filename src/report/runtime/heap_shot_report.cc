@@ -43,6 +43,8 @@ constexpr std::array kInPart = {kPid,
                                 count("objects", "Objects."),
                                 text("why", "unfinished or damaged.")};
 constexpr std::array kClasses = {
+    kPid,
+    kProcessNumber,
     kShot,
     bytes("bytes", "Bytes of the objects."),
     count("objects", "Objects."),
@@ -57,6 +59,8 @@ constexpr std::array kClasses = {
     kClass,
 };
 constexpr std::array kReferences = {
+    kPid,
+    kProcessNumber,
     kShot,
     kType,
     kClass,
@@ -87,7 +91,9 @@ std::array<TableCell, kClasses.size()> class_row(const RuntimeReadings& in,
                                                  const HeapClassChange& of_class) {
   const auto& [type, sum] = of_class.now;
   const auto& before = of_class.before;
-  return {uint64_t{shot.number},
+  return {in.pid(shot.process),
+          in.process_number(shot.process),
+          uint64_t{shot.number},
           sum.bytes,
           sum.objects,
           sum.objects == 0 ? uint64_t{0} : sum.bytes / sum.objects,
@@ -100,7 +106,7 @@ std::array<TableCell, kClasses.size()> class_row(const RuntimeReadings& in,
 // One row per class and shot: the largest of each shot.
 Table classes_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot>& shots) {
   const RuntimeReportOptions& options = in.options();
-  Table table(kClasses);
+  Table table(in.by_process(kClasses));
   const size_t shown = options.rows.value_or(options.verbose ? ~size_t{0} : kShownClasses);
   std::map<size_t, std::span<const HeapShots::TypeSum>> last;  // by process
   for (const HeapShots::Shot& shot : shots) {
@@ -129,7 +135,7 @@ Table classes_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot
 
 // The referrers of a class's objects: other classes, and roots.
 Table references_table(const RuntimeReadings& in, const std::vector<HeapShots::Shot>& shots) {
-  Table table(kReferences);
+  Table table(in.by_process(kReferences));
   for (const HeapShots::Shot& shot : shots) {
     std::map<uint64_t, std::map<uint64_t, uint64_t>> references;  // class, from class
     for (const HeapShots::Link& link : shot.links)
@@ -145,15 +151,16 @@ Table references_table(const RuntimeReadings& in, const std::vector<HeapShots::S
     for (const auto& [key, from] : references) {
       const auto of_roots = roots.find(key);
       if (of_roots != roots.end()) {
-        table.add_row({uint64_t{shot.number}, name_of_class(key), in.address(key),
-                       of_roots->second.all, of_roots->second.pinning, std::string("(roots)"),
-                       TableCell()});
+        table.add_row({in.pid(shot.process), in.process_number(shot.process), uint64_t{shot.number},
+                       name_of_class(key), in.address(key), of_roots->second.all,
+                       of_roots->second.pinning, std::string("(roots)"), TableCell()});
       }
       std::vector<std::pair<uint64_t, uint64_t>> sorted(from.begin(), from.end());
       sort_rows(sorted, std::greater(), &std::pair<uint64_t, uint64_t>::second);
       for (const auto& [from_key, references_from] : sorted) {
-        table.add_row({uint64_t{shot.number}, name_of_class(key), in.address(key), references_from,
-                       TableCell(), name_of_class(from_key), in.address(from_key)});
+        table.add_row({in.pid(shot.process), in.process_number(shot.process), uint64_t{shot.number},
+                       name_of_class(key), in.address(key), references_from, TableCell(),
+                       name_of_class(from_key), in.address(from_key)});
       }
     }
   }

@@ -27,6 +27,8 @@ using field::text;
 
 constexpr Field kLock = address("object", "Address of the lock.").titled("LOCK");
 constexpr std::array kLocks = {
+    kPidOrNone,
+    kProcessNumber,
     kLock,
     count("contentions", "Contentions."),
     count("acquired", "Waits that got the lock."),
@@ -35,7 +37,8 @@ constexpr std::array kLocks = {
     ns("max_ns", "Longest wait."),
     number("average_ns", Unit::ns, "Waits divided by contentions.").or_null(),
 };
-constexpr std::array kContendedTraces = {kLock, count("contentions", "Contentions."), kStack};
+constexpr std::array kContendedTraces = {kPidOrNone, kProcessNumber, kLock,
+                                         count("contentions", "Contentions."), kStack};
 constexpr std::array kMonitorMembers = {
     count("contentions", "Contentions.").titled("Contentions"),
     count("acquired", "Locks acquired after a contention.").titled("Acquired"),
@@ -58,16 +61,19 @@ void make_monitor(const ReportInput& input, Section& section) {
   section.add("contentions", waits.events(Kind::contended));
   section.add("acquired", waits.events(Kind::acquired));
   section.add("failures", waits.events(Kind::failed));
-  Table locks(kLocks);
-  Table traces(kContendedTraces);
+  Table locks(in.by_process(kLocks));
+  Table traces(in.by_process(kContendedTraces));
   for (const auto& [object, lock] : sorted) {
     if (locks.rows() >= in.all_rows()) break;
     TableCell average;  // a lock without contention has none
     if (lock.contentions != 0)
       average = static_cast<double>(lock.wait) / static_cast<double>(lock.contentions);
-    locks.add_row({in.address(object), lock.contentions, lock.acquired, lock.failed, lock.wait,
-                   lock.longest, average});
-    if (in.stacks) in.add_traces(traces, {in.address(object)}, in.stacks->contentions, object);
+    const auto [pid, number] = in.process_cells(object);
+    locks.add_row({pid, number, in.address(object), lock.contentions, lock.acquired, lock.failed,
+                   lock.wait, lock.longest, average});
+    if (in.stacks) {
+      in.add_traces(traces, {pid, number, in.address(object)}, in.stacks->contentions, object);
+    }
   }
   section.add("locks", std::move(locks));
   if (in.stacks) section.add("traces", std::move(traces));

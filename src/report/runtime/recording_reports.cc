@@ -22,6 +22,9 @@ using field::rows;
 using field::text;
 
 constexpr std::array kHeaderMembers = {
+    count("processes", "Processes, if there are several: all else is of the first.")
+        .titled("Processes; this is the first")
+        .sometimes(),
     text("profiler_version", "Version of the profiler.").titled("Profiler version"),
     number_id("data_version", "Version of the format.").titled("Data version"),
     bytes("pointer_bytes", "Size of a pointer.").titled("Bytes of a pointer"),
@@ -37,6 +40,8 @@ constexpr std::array kHeaderMembers = {
 
 void make_header(const ReportInput& input, Section& section) {
   const RuntimeHeader header = input.runtime->source().header();
+  if (const size_t processes = input.runtime->processes(); processes > 1)
+    section.add("processes", uint64_t{processes});
   section.add("profiler_version", header.profiler_version);
   section.add("data_version", header.data_version);
   section.add("pointer_bytes", header.pointer_bytes);

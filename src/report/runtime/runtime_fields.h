@@ -17,6 +17,7 @@ inline constexpr Field kAt =
     field::change("at_ns", Unit::ns, "When, since the recording's first event.");
 inline constexpr Field kPid =
     field::signed_id("pid", "Process, where the recording has several.").sometimes();
+inline constexpr Field kPidOrNone = kPid.or_null();  // of an address that may be of no process
 inline constexpr Field kShot =
     field::number_id("shot", "Number of the heap shot, from 0 in order of time.");
 inline constexpr Field kSection = field::text("section", "Section of the counter.");

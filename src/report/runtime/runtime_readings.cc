@@ -9,7 +9,6 @@
 #include "analysis/calls/percentile.h"
 #include "analysis/runtime/calling_method.h"
 #include "base/sort_rows.h"
-#include "report/process_number.h"
 
 namespace telltale {
 
@@ -35,24 +34,11 @@ RuntimeReadings::RuntimeReadings(const RuntimeEvents& source, RuntimeReportOptio
       options_(std::move(options)),
       filter_(std::move(filter)),
       problems_(problems),
+      processes_(source),
       zero_(options_.like_mprof ? source.first_buffer_time() : source.calls().first_time()),
       has_vtables_(source.header().types_by_domain),
       largest_(options_.alloc_sort == "count" ? &HeapShots::Sum::objects : &HeapShots::Sum::bytes) {
-  for (const EventStream& told : source_.calls().streams())
-    processes_.try_emplace(told.process, told.thread);
   if (reads != 0) read_facts(reads);
-}
-
-TableCell RuntimeReadings::process_number(size_t process) const {
-  return reports::process_number_cell(processes_.at(process));
-}
-
-TableSchema RuntimeReadings::by_process(TableSchema columns) const {
-  const bool share_ids = std::ranges::any_of(
-      processes_, [](const auto& process) { return process.second.process != 0; });
-  if (processes_.size() < 2) columns.leave_out({"pid"});
-  if (!share_ids) columns.leave_out({reports::kProcessNumber.key});
-  return columns;
 }
 
 void RuntimeReadings::read_facts(unsigned reads) {

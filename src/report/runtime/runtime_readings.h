@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -23,6 +24,7 @@
 #include "model/call_filter.h"
 #include "output/table/section.h"
 #include "output/table/table.h"
+#include "report/runtime/process_columns.h"
 #include "report/runtime/runtime_report_options.h"
 
 namespace telltale {
@@ -106,13 +108,20 @@ class RuntimeReadings {
     return source_.calls().functions().describe(function).name;
   }
   [[nodiscard]] std::string thread_name(size_t stream_number) const;
+  [[nodiscard]] size_t processes() const { return processes_.size(); }
   // Of an EventStream::process.
-  [[nodiscard]] int64_t pid(size_t process) const { return processes_.at(process).pid; }
+  [[nodiscard]] int64_t pid(size_t process) const { return processes_.pid(process); }
   // The cell of kProcessNumber.
-  [[nodiscard]] TableCell process_number(size_t process) const;
-  // `columns`, without the one of kPid unless the recording has several processes, and without that
-  // of kProcessNumber unless several have one id.
-  [[nodiscard]] TableSchema by_process(TableSchema columns) const;
+  [[nodiscard]] TableCell process_number(size_t process) const {
+    return processes_.number(process);
+  }
+  // The cells of kPid and kProcessNumber for a type's or object's id; empty: the id is of none.
+  [[nodiscard]] std::array<TableCell, 2> process_cells(uint64_t id) const {
+    return processes_.cells_of(id);
+  }
+  [[nodiscard]] TableSchema by_process(TableSchema columns) const {
+    return processes_.in(std::move(columns));
+  }
   // "0x1f": address of a type or object in its process.
   [[nodiscard]] std::string address(uint64_t id) const { return hex(source_.address_of(id)); }
   // The class of a type's id, or the id itself if the class is unknown.
@@ -160,12 +169,12 @@ class RuntimeReadings {
   RuntimeReportOptions options_;
   CallFilter filter_;
   ProblemLog& problems_;
+  ProcessColumns processes_;
   ProblemLog same_again_;
   bool read_ = false;
   Ticks zero_;
   bool has_vtables_;
-  uint64_t HeapShots::Sum::* largest_;     // what orders classes first
-  std::map<size_t, ThreadKey> processes_;  // by EventStream::process: one of its threads
+  uint64_t HeapShots::Sum::* largest_;  // what orders classes first
   std::optional<RuntimeTimeline> timeline_;
   std::optional<Shots> shots_;
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analysis/heap/object_tracking.h"
+#include "report/runtime/process_columns.h"
 #include "report/runtime/runtime_fields.h"
 #include "report/runtime/runtime_readings.h"
 #include "report/schemas/schemas.h"
@@ -28,6 +29,8 @@ using field::rows;
 using field::text;
 
 constexpr std::array kTrackedEvents = {
+    kPidOrNone,
+    kProcessNumber,
     number_id("object", "Number of the object, from 0."),
     text("event", "created, moved, came, referenced, handle or gone."),
     kAt,
@@ -99,8 +102,9 @@ Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOp
   static constexpr std::array<const char*, 6> kWords = {"created",    "moved",  "came",
                                                         "referenced", "handle", "gone"};
   const Ticks zero = options.like_mprof ? source.first_buffer_time() : source.calls().first_time();
-  Table table(options.traces ? TableSchema(kTrackedEvents)
-                             : TableSchema(kTrackedEvents).without({"stack"}));
+  const ProcessColumns processes(source);
+  Table table(processes.in(options.traces ? TableSchema(kTrackedEvents)
+                                          : TableSchema(kTrackedEvents).without({"stack"})));
   using What = ObjectTracking::What;
   for (const ObjectTracking::Line& line : tracking.lines()) {
     if (options.rows && table.rows() >= *options.rows) break;
@@ -109,7 +113,9 @@ Result<Section> track_objects(const RuntimeEvents& source, const RuntimeReportOp
     std::string stack;
     for (const FunctionId function : line.stack)
       stack += (stack.empty() ? "" : " > ") + source.calls().functions().describe(function).name;
-    table.add_row({line.object, std::string(kWords[static_cast<size_t>(line.what)]),
+    auto [pid, number] = processes.cells_of(line.address);
+    table.add_row({std::move(pid), std::move(number), line.object,
+                   std::string(kWords[static_cast<size_t>(line.what)]),
                    static_cast<int64_t>(line.time - zero), hex(source.address_of(line.address)),
                    line.other == 0 ? none : Table::Cell(hex(source.address_of(line.other))),
                    line.what == What::handle ? Table::Cell(line.handle) : none,
