@@ -147,11 +147,23 @@ class HelpTest(unittest.TestCase):
         for words in (["bench", "--runs", "0", "true", "--", "true"], ["bench", "--runs=-1", "true", "--", "true"],
                       ["graph", "x", "--min-percent", "nan"], ["isolate", "x", "--confidence=nan"], ["top", "x", "--limit", ""],
                       ["replay", "x", "--depth", ""], ["diff", "x", "y", "--gate", ""], ["isolate", "x", "--gate", ""],
-                      ["report", "x", "--gate", ""], ["diff", "x", "y", "--gate-floor", "10us"], ["diff", "x", "y", "--gate-by", "path"]):
+                      ["report", "x", "--gate", ""], ["top", "x", "--time", ""], ["top", "x", "--fields", ""], ["dump", "x", "--record", ""],
+                      ["report", "x", "--reports", ""], ["report", "x", "--track", ""], ["report", "x", "--find", ""],
+                      ["replay", "x", "--last", ""], ["replay", "x", "--around", ""], ["replay", "x", "--call", "0"],
+                      ["replay", "x", "--margin", "1us"], ["store", "delete", "x", "--application", ""],
+                      ["diff", "x", "y", "--gate-floor", "10us"], ["diff", "x", "y", "--gate-by", "path"]):
             with self.subTest(words=words):
                 done = telltale(*words)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertRegex(done.stderr, "^telltale: --[a-z-]+")
+        for words, why in ((["top", "x", "--limit", "x"], "--limit: needs a whole number, but got x"),
+                           (["top", "x", "--limit", "1.5"], "--limit: needs a whole number, but got 1.5"),
+                           (["top", "x", "--limit", "99999999999999999999"], "at most 18446744073709551615"),
+                           (["heapshot", "x", "--port", "99999"], "--port: needs a number of at most 65535, but got 99999"),
+                           (["graph", "x", "--min-percent", "x"], "--min-percent: needs a number, but got x")):
+            done = telltale(*words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""))
+            self.assertIn(why, done.stderr)
 
     def test_other_shells_get_every_verb_too(self):
         for shell in ("zsh", "fish"):

@@ -1,7 +1,10 @@
 #include "cli/options/command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include "base/closest_word.h"
@@ -18,11 +21,29 @@ CLI::Option& not_empty(CLI::Option& option) {
   return option;
 }
 
-// CLI11 would read "-1" as the largest number of an unsigned type.
-CLI::Option& without_sign(CLI::Option& option) {
+// Whether a text is a decimal number above another one.
+bool is_above(std::string_view typed, std::string_view most) {
+  if (typed.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  typed.remove_prefix(std::min(typed.find_first_not_of('0'), typed.size()));
+  return typed.size() == most.size() ? typed > most : typed.size() > most.size();
+}
+
+// CLI11's own words for a text that is no number, or too large for T, are "Could not convert". It
+// would read "-1" as the largest number of an unsigned type.
+template <typename T>
+CLI::Option& number(CLI::Option& option) {
   not_empty(option);
-  const auto complain = [](const std::string& typed) {
-    return typed.starts_with('-') ? "needs a number that is not negative, but got " + typed : "";
+  const auto complain = [](const std::string& typed) -> std::string {
+    if (std::is_unsigned_v<T> && typed.starts_with('-'))
+      return "needs a number that is not negative, but got " + typed;
+    T value{};
+    const bool is_read = CLI::detail::lexical_cast(typed, value);
+    if constexpr (std::is_integral_v<T>) {
+      const std::string most = std::to_string(std::numeric_limits<T>::max());
+      if (is_above(typed, most)) return "needs a number of at most " + most + ", but got " + typed;
+      return is_read ? "" : "needs a whole number, but got " + typed;
+    }
+    return is_read ? "" : "needs a number, but got " + typed;
   };
   option.check(CLI::Validator(complain, ""));
   return option;
@@ -97,11 +118,6 @@ Option& Option::in_range(double least, double most) {
   return *this;
 }
 
-Option& Option::not_empty() {
-  cli::not_empty(*option_);
-  return *this;
-}
-
 Option& Option::check(std::function<std::string(const std::string&)> find_fault) {
   option_->check(CLI::Validator(
       [find = std::move(find_fault)](const std::string& typed) { return find(typed); }, ""));
@@ -152,7 +168,9 @@ void Command::group(const std::string& heading) { app_->group(heading); }
 
 Option Command::add_option(const std::string& names, std::string& value,
                            const std::string& description) {
-  return Option(*app_->add_option(names, value, description));
+  CLI::Option& option = *app_->add_option(names, value, description);
+  // To the verbs an empty text is an option that was not given; arguments have their own words.
+  return Option(names.starts_with('-') ? not_empty(option) : option);
 }
 
 Option Command::add_option(const std::string& names, std::vector<std::string>& values,
@@ -161,27 +179,27 @@ Option Command::add_option(const std::string& names, std::vector<std::string>& v
 }
 
 Option Command::add_option(const std::string& names, int& value, const std::string& description) {
-  return Option(not_empty(*app_->add_option(names, value, description)));
+  return Option(number<int>(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_option(const std::string& names, uint16_t& value,
                            const std::string& description) {
-  return Option(without_sign(*app_->add_option(names, value, description)));
+  return Option(number<uint16_t>(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_option(const std::string& names, uint64_t& value,
                            const std::string& description) {
-  return Option(without_sign(*app_->add_option(names, value, description)));
+  return Option(number<uint64_t>(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_option(const std::string& names, std::optional<uint64_t>& value,
                            const std::string& description) {
-  return Option(without_sign(*app_->add_option(names, value, description)));
+  return Option(number<uint64_t>(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_option(const std::string& names, double& value,
                            const std::string& description) {
-  return Option(not_empty(*app_->add_option(names, value, description)));
+  return Option(number<double>(*app_->add_option(names, value, description)));
 }
 
 Option Command::add_flag(const std::string& names, bool& value, const std::string& description) {

@@ -38,8 +38,6 @@ class Option {
   Option& one_of_numbers(const std::vector<int>& values);
   Option& in_range(uint64_t least, uint64_t most);
   Option& in_range(double least, double most);  // not NaN
-  // An empty value is an error: a variable of the shell that is not set.
-  Option& not_empty();
   // `find_fault` gets each value while the command line is read, before needs() and excludes() are
   // checked; a text that is not empty is an error.
   Option& check(std::function<std::string(const std::string&)> find_fault);
@@ -77,7 +75,8 @@ class Command {
   // Heading under which help lists this verb; empty: help does not list it.
   void group(const std::string& heading);
 
-  // `names` is "-o,--output", or a positional's name.
+  // `names` is "-o,--output", or a positional's name. An empty value of an option that takes one is
+  // an error: a variable of the shell that is not set.
   Option add_option(const std::string& names, std::string& value, const std::string& description);
   Option add_option(const std::string& names, std::vector<std::string>& values,
                     const std::string& description);

@@ -28,12 +28,10 @@ void add_diff_gate_options(Command verb, DiffGateOptions& options) {
   verb.add_option(
           "--gate", options.gate,
           "exit status 1 if calls, total or self time grow by more than this: calls=0%,total=10%")
-      .not_empty()
       .type_name("MEASURE=N%,...");
   verb.add_option("--gate-floor", options.floor,
                   "the gate ignores growth of a time up to this: 10us; without a unit in seconds")
       .type_name("DURATION")
-      .not_empty()
       .needs("--gate");
   verb.add_option("--gate-floor-ns", options.floor_ns, "the same, in nanoseconds")
       .type_name("NS")

@@ -24,8 +24,9 @@ std::string report_names(bool by_default) {
 }  // namespace
 
 bool RuntimeOptions::any_but_reports() const {
+  const auto given = [](const Option& one) { return one.count() != 0; };
   return !gate.empty() || made.traces || made.verbose || debug || made.like_mprof ||
-         !made.track.empty() || !made.find.empty();
+         !made.track.empty() || !made.find.empty() || std::ranges::any_of(forms, given);
 }
 
 bool RuntimeOptions::needs_thread_names() const {
@@ -44,23 +45,24 @@ void add_runtime_options(Command verb, RuntimeOptions& options) {
   verb.add_flag("--traces", options.made.traces,
                 "group by stack as well, and show references in heap shots")
       .group(group);
-  verb.add_option("--maxframes", options.made.max_frames, "group stacks by this many frames")
-      .type_name("N")
-      .show_default()
-      .group(group);
-  verb.add_option("--method-sort", options.made.method_sort, "order of methods")
-      .one_of({"total", "self", "calls"})
-      .show_default()
-      .group(group);
-  verb.add_option("--alloc-sort", options.made.alloc_sort, "order of types")
-      .one_of({"bytes", "count"})
-      .show_default()
-      .group(group);
-  verb.add_option("--counters-sort", options.made.counters_sort,
-                  "order of counters, with --verbose")
-      .one_of({"time", "category"})
-      .show_default()
-      .group(group);
+  options.forms = {
+      verb.add_option("--maxframes", options.made.max_frames, "group stacks by this many frames")
+          .type_name("N")
+          .show_default()
+          .group(group),
+      verb.add_option("--method-sort", options.made.method_sort, "order of methods")
+          .one_of({"total", "self", "calls"})
+          .show_default()
+          .group(group),
+      verb.add_option("--alloc-sort", options.made.alloc_sort, "order of types")
+          .one_of({"bytes", "count"})
+          .show_default()
+          .group(group),
+      verb.add_option("--counters-sort", options.made.counters_sort,
+                      "order of counters, with --verbose")
+          .one_of({"time", "category"})
+          .show_default()
+          .group(group)};
   verb.add_option("--track", options.made.track,
                   "only events of the objects at these addresses (comma-separated)")
       .type_name("OBJECT,...")
@@ -77,7 +79,6 @@ void add_runtime_options(Command verb, RuntimeOptions& options) {
   verb.add_option("--gate", options.gate,
                   "exit status 1 if the live objects of a type grow steadily and by more than "
                   "BYTES or N% between the first and the last heap shot: growth=BYTES, growth=N%")
-      .not_empty()
       .type_name("GATE")
       .group(group);
   verb.add_flag("--like-mprof", options.made.like_mprof,

@@ -410,7 +410,6 @@ void add_isolate_verb(Command app, int& status) {
                   "exit status 1 if a predictor is new compared with this study, or with the runs "
                   "of this build (then the answer covers the other builds); if a failed run left "
                   "no report; or if no run passed")
-      .not_empty()
       .type_name("STUDY|BUILD");
   for (const char* const form : {"--json", "--csv", "--sarif", "--annotations", "--dot"})
     verb.option("--names").excludes(form);

@@ -23,7 +23,7 @@ struct ReplayVerbOptions {
   std::string last;
   std::string around;
   std::string margin = "1ms";
-  uint64_t call = 0;  // 0: all
+  std::optional<uint64_t> call;  // none: all
   bool merge = false;
   size_t limit = 1000;
   bool limit_is_given = false;
@@ -77,8 +77,8 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
       .reads_all = !options.limit_is_given};
   const bool is_text = !options.reading.json && !options.reading.csv;
   if (!options.limit_is_given && !is_text) replayed.limit = 0;
-  if (options.call != 0) {
-    replayed.selection.call = options.call;
+  if (options.call) {
+    replayed.selection.call = *options.call;
     size_t threads = 0;
     for (const EventStream& stream : calls.streams())
       threads += filter.keeps_thread(stream.thread) ? 1 : 0;
@@ -108,7 +108,7 @@ int answer(const Recording& recording, const ReplayVerbOptions& options, CallFil
   if (steps == 0) {
     if (!remark_no_match(calls, filter, options.reading.jobs))
       print_message("telltale: nothing happened in {}\n",
-                    filter.keeps_everything() && options.reading.time.empty() && options.call == 0
+                    filter.keeps_everything() && options.reading.time.empty() && !options.call
                         ? "the recording"
                         : "what the options select");
   } else if (shows_newest && in_window > limit) {
@@ -151,10 +151,14 @@ void add_replay_verb(Command app, int& status) {
       .excludes("--last");
   verb.add_option("--margin", options->margin, "how long before and after --around")
       .type_name("DURATION")
-      .show_default();
+      .show_default()
+      .needs("--around");
   verb.add_option("--call", options->call,
                   "only the call with this number in its thread, and what is inside")
       .type_name("N")
+      .check([](const std::string& typed) {
+        return typed == "0" ? "needs a number of at least 1, but got 0" : "";
+      })
       .excludes("--time")
       .excludes("--last")
       .excludes("--around");
