@@ -222,9 +222,13 @@ class SlowTest(unittest.TestCase):
             self.assertIn(f"\ntelltale: {RECORDING[0]} is a file: FUNCTION comes before the files\n", said)
         self.assertIn("0 of 7 functions match `vaildate`; try `'validate*'`",
                       run("histogram", "vaildate", *RECORDING, status=2).stderr)
-        for words in (["--thread", "99"], ["--time", "1s.."]):
-            said = run("slow", "validate", *RECORDING, *words).stderr
-            self.assertEqual(said, "telltale: no call that the options select ended within the recording\n", words)
+        for words, why in ((["--thread", "99"], "no thread is what --thread names; there are 9476:9480, 9476:9481"),
+                           (["--time", "1s.."], "the window of --time begins after the last call of the recording has begun"),
+                           (["--time", "21us..21100ns"], "no call that the options select ended within the recording")):
+            for verb in ("slow", "histogram"):
+                self.assertEqual(run(verb, "validate", *RECORDING, *words).stderr, f"telltale: {why}\n", words)
+        said = run("slow", "validate", *RECORDING, "--function", "nobody").stderr  # only what is seen inside
+        self.assertEqual(said, "telltale: 0 of 7 functions match `nobody`\n")
         self.assertIn("0 of 7 functions match `save`; try `'*save*'`", run("top", "--function", "save", *RECORDING).stderr)
         for words in (["top"], ["stacks"], ["report"]):
             self.assertIn("the window of --time begins after the last call of the recording has begun\n",
@@ -258,7 +262,7 @@ class SlowTest(unittest.TestCase):
 class ThreadTest(unittest.TestCase):
     def test_a_thread_that_is_not_there(self):
         with tempfile.TemporaryDirectory() as folder:
-            for words in (["top"], ["graph"], ["stacks"], ["replay"], ["flame", "-o", os.path.join(folder, "flame.html")],
+            for words in (["top"], ["graph"], ["stacks"], ["replay"], ["info"], ["dump"], ["check"], ["flame", "-o", os.path.join(folder, "flame.html")],
                           ["convert", "--to", "folded", "-o", os.path.join(folder, "folded")]):
                 done = run(*words, *RECORDING, "--thread", "99")
                 self.assertIn("telltale: no thread is what --thread names; there are 9476:9480, 9476:9481\n", done.stderr)

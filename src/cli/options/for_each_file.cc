@@ -58,6 +58,7 @@ Result<void> for_each_file(
     chosen.process_of = [&recording, i](int64_t pid) { return (*recording)->process_in(i, pid); };
     if (const Result<void> done = use_one((*recording)->input(i), &chosen); !done) return done;
   }
+  remark_no_match_at_any_time(*calls, settled, options.jobs);
   remark_unmatched(*calls, settled, options.jobs);
   return {};
 }

@@ -173,6 +173,12 @@ bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t j
   return true;
 }
 
+bool remark_no_match_at_any_time(const TimedCalls& calls, CallFilter filter, size_t jobs) {
+  filter.from_ns = CallFilter().from_ns;
+  filter.to_ns = CallFilter().to_ns;
+  return remark_no_match(calls, filter, jobs);
+}
+
 void remark_unmatched(const TimedCalls& calls, const CallFilter& filter, size_t jobs) {
   if (filter.threads.size() > 1) {
     std::vector<std::string> missing;

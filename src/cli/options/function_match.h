@@ -21,6 +21,8 @@ std::string describe_no_function(const TimedCalls& calls, const std::string& arg
 std::string describe_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs);
 // Prints that on standard error. False: nothing to say.
 bool remark_no_match(const TimedCalls& calls, const CallFilter& filter, size_t jobs);
+// The same of threads and functions alone, for answers about more than the calls of a window.
+bool remark_no_match_at_any_time(const TimedCalls& calls, CallFilter filter, size_t jobs);
 // Prints the filter's patterns and threads that select nothing, beside others that do: an answer
 // does not show that they are missing.
 void remark_unmatched(const TimedCalls& calls, const CallFilter& filter, size_t jobs);

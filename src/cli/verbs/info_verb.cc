@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/counted.h"
+#include "cli/options/function_match.h"
 #include "cli/options/reading_options.h"
 #include "cli/options/recording_writer.h"
 #include "cli/verbs/verbs.h"
@@ -244,6 +245,8 @@ int run(const ReadingOptions& options) {
     const RecordingInfo info = recording.info(options.jobs, filter);
     const RecordedNames names(recording);
     print(options.json ? to_json(info, names, recording.format().name) : to_text(info, names));
+    if (const TimedCalls* const calls = recording.timed_calls())
+      remark_no_match_at_any_time(*calls, filter, options.jobs);
     if (info.problems.damaged() && !options.follow) remark_writers(options.open_options());
     return strict_status(options, info.problems);
   });

@@ -151,10 +151,7 @@ Result<int> judge(const std::optional<GrowthGate>& gate, RuntimeReadings& readin
 void remark_filters(const Recording& recording, std::span<const Report* const> reports,
                     std::span<const Section> sections, const ReportOptions& options,
                     const CallFilter& filter) {
-  CallFilter of_any_time = filter;  // there is more than calls in a window
-  of_any_time.from_ns = CallFilter().from_ns;
-  of_any_time.to_ns = CallFilter().to_ns;
-  remark_no_match(*recording.timed_calls(), of_any_time, options.reading.jobs);
+  remark_no_match_at_any_time(*recording.timed_calls(), filter, options.reading.jobs);
   if (!filter.selects_functions()) return;
   std::vector<std::string> all_functions;
   for (const Section& section : sections) {
@@ -249,8 +246,10 @@ int refuse_runtime_options(const ReportOptions& options) {
             .error());
   }
   return report_error(
-      usage_error("--reports (without --csv), --traces, --verbose, --debug, --like-mprof, --track, "
-                  "--find and --gate are for recordings with runtime events")
+      usage_error(
+          "--reports (without --csv), --traces, --maxframes, --method-sort, --alloc-sort, "
+          "--counters-sort, --verbose, --debug, --like-mprof, --track, --find and --gate are "
+          "for recordings with runtime events")
           .error());
 }
 

@@ -82,13 +82,16 @@ int print_section(const Section& section, const DocumentSchema& schema, const Re
   return report_problems(options.reading, problems);
 }
 
-// Functions without a call that ended, and without a name.
-void remark(const FunctionNames& names, const std::vector<FunctionDurations>& functions,
-            const SlowOptions& options) {
+// Why no call is shown, what the filter names in vain, and a function without a name.
+void remark(const TimedCalls& calls, const CallFilter& filter, const FunctionNames& names,
+            const std::vector<FunctionDurations>& functions, const SlowOptions& options) {
   std::vector<FunctionId> ended;
   for (const FunctionDurations& one : functions)
     if (one.ended != 0) ended.push_back(one.function);
-  if (ended.empty())
+  const bool explained = ended.empty()
+                             ? remark_no_match(calls, filter, options.reading.jobs)
+                             : remark_no_match_at_any_time(calls, filter, options.reading.jobs);
+  if (ended.empty() && !explained)
     print_message("telltale: no call that the options select ended within the recording\n");
   remark_unnamed(names, ended, options.reading);
 }
@@ -113,7 +116,7 @@ int answer_slow(const Recording& recording, const SlowOptions& options, const Ca
   const int status =
       print_section(slow_section(calls, names, slow), schemas::kSlow, recording, options, problems,
                     [&](BlockWriter& out) { write_slow_text(calls, names, slow, command, out); });
-  remark(names, slow.functions, options);
+  remark(calls, filter, names, slow.functions, options);
   return status;
 }
 
@@ -131,7 +134,7 @@ int answer_histogram(const Recording& recording, const SlowOptions& options,
   const int status = print_section(
       histogram_section(calls, names, histogram), schemas::kHistogram, recording, options, problems,
       [&](BlockWriter& out) { write_histogram_text(calls, names, histogram, out); });
-  remark(names, histogram.functions, options);
+  remark(calls, filter, names, histogram.functions, options);
   return status;
 }
 
