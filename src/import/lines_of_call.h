@@ -10,4 +10,8 @@ namespace telltale {
 // frame has neither.
 CoveredLines lines_of_call(const FramePaths& frame);
 
+// FramePaths::lines without what flags cannot say. They tell of whole blocks: where a block was
+// left, or where the optimiser left no trace of a line, the answer is that of FramePaths::blocks.
+CoveredLines lines_by_flags(const FramePaths& frame);
+
 }  // namespace telltale

@@ -1,8 +1,10 @@
 """What each call on the stack ran, by the flags of coverage in its frame: telltale paths."""
+import itertools
 import json
 import os
 import random
 import re
+import signal
 import unittest
 
 import jsonschema
@@ -48,15 +50,13 @@ class FrameCoverage(SamplerCase):
                         for line, answer in lines.items():
                             maybe += answer == "maybe"
                             certain += answer != "maybe"
-                            # The block that it stopped in was entered, and may have several lines.
-                            before = max((other for other in LINES if other < line), default=0)
-                            if answer == "no" or answer == "yes" and before not in ran:
+                            if answer != "maybe":
                                 self.assertEqual(answer == "yes", line in ran, (frame["function"], line))
             self.assertGreater(certain, 100)
             self.assertGreater(different, 5)
             self.assertLess(maybe, certain)
-            if "-csi-opt=0" in words:
-                self.assertEqual(maybe, 0)
+            if "-csi-opt=0" in words:  # only of the block that a call stopped in
+                self.assertLess(maybe, certain / 20)
 
     def test_what_older_paths_ran_is_known_by_flags(self):
         """A ring of one path has lost nearly all; the flags have not."""
@@ -82,6 +82,30 @@ class FrameCoverage(SamplerCase):
         self.assertEqual(len(stopped), len(lists))
         for line, ran in zip(stopped, lists):
             self.assertIn(line, ran)
+
+    def test_flags_of_blocks_do_not_decide_about_each_line(self):
+        """Of the block that a call stopped in, later lines did not run; and a line may have run where no block has it any more."""
+        source = PROGRAMS / "kept_in_one_copy.c"
+        text = source.read_text().splitlines()
+        ran, = [number for number, line in enumerate(text, 1) if "/* ran */" in line]
+        later = {number for number, line in enumerate(text, 1) if "/* not reached */" in line}
+        schema = self.path("both.schema")
+        schema.write_text("*;{PT,BBC}\n")
+        for release, mechanisms, words in itertools.product(RELEASES, (schema, "bb.schema"), (["-O0"], ["-O2"], ["-O3"])):
+            with self.subTest(release=release, mechanisms=mechanisms, words=words):
+                program = build(self.path("program"), release, f"--trace={mechanisms}", "-silent", "-csi-opt=0", *words, source)
+                core = self.path("core")
+                core.unlink(missing_ok=True)
+                self.assertEqual(run(program, env={"TELLTALE_PATHS": str(core)}).returncode, -signal.SIGABRT)
+                frame, = [each for each in self.frames(core) if each["function"] == "count"]
+                for key in ("lines_ran", "lines_of_call"):
+                    answers = {each["line"]: each["ran"] for each in frame[key] if each["file"].endswith(source.name)}
+                    self.assertNotEqual(answers.get(ran), "no", key)
+                    for line in later:
+                        self.assertNotEqual(answers.get(line), "yes", (key, line))
+                shown = run(TELLTALE, "paths", core, "--function", "count").stdout
+                lines = re.findall(r"(?m)^     did not run in this call: (.*)$", shown)
+                self.assertNotIn(ran, [int(number) for line in lines for number in line.split(", ")], shown)
 
 
 if __name__ == "__main__":

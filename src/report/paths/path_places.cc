@@ -8,6 +8,7 @@
 #include "analysis/paths/frame_coverage.h"
 #include "analysis/paths/function_coverage.h"
 #include "base/sort_rows.h"
+#include "import/lines_of_call.h"
 #include "report/paths/paths_view.h"
 
 namespace telltale {
@@ -160,10 +161,12 @@ CallLines lines_of_paths(const FramePaths& frame, const FramePaths::Decoded& dec
     if (lost.is_own || lost.ran == Ran::maybe) add(line, lost.ran, lost.is_own);
   }
   // Flags of coverage in the frame know what older paths ran.
-  for (auto& [line, its] : lines) {
-    if (frame.decoded.size() != 1 || !its.is_own) continue;
-    const auto told = frame.lines.find({own_file, line.second});
-    if (told != frame.lines.end()) its.ran = agree(its.ran, told->second);
+  if (frame.decoded.size() == 1) {
+    const CoveredLines flags = lines_by_flags(frame);
+    for (auto& [line, its] : lines) {
+      const auto told = its.is_own ? flags.find({own_file, line.second}) : flags.end();
+      if (told != flags.end()) its.ran = agree(its.ran, told->second);
+    }
   }
   for (const Line& line : not_reached(frame, decoded)) lines[line].ran = Ran::maybe;
   return lines;

@@ -378,7 +378,7 @@ void write_frame(ObjectWriter& row, const FramePaths& frame) {
     });
   }
   row.text_or_null("untraced", frame.untraced);
-  if (!frame.lines.empty()) write_lines(row, "lines_ran", frame.lines);
+  if (!frame.lines.empty()) write_lines(row, "lines_ran", lines_by_flags(frame));
   if (frame.decoded.empty()) return write_no_history(row, frame);
   write_history(row, frame, frame.decoded.front());
   row.list("same_name", [&](ListWriter& others) {

@@ -96,7 +96,9 @@ constexpr std::array kFrameFields = {
          "address.")
         .sometimes(),
     text("untraced", "Why there are no paths.").or_null(),
-    rows("lines_ran", kLineRanFields, "What the flags of coverage in the frame say.").sometimes(),
+    rows("lines_ran", kLineRanFields,
+         "What the flags of coverage in the frame say, as far as they tell of single lines.")
+        .sometimes(),
     truth("complete_history",
           "Whether `paths` begins where the function was called; null if it has no paths.")
         .or_null(),
