@@ -3,7 +3,12 @@
 #pragma once
 
 extern "C" {
-__attribute__((weak)) void __sanitizer_set_death_callback(void (*function)());  // NOLINT: a symbol
+// NOLINTBEGIN: symbols of the sanitizers' interfaces
+__attribute__((weak)) void __sanitizer_set_death_callback(void (*function)());
+__attribute__((weak)) void __tsan_init();
+__attribute__((weak)) void AnnotateIgnoreSyncBegin(const char* file, int line);
+__attribute__((weak)) void AnnotateIgnoreSyncEnd(const char* file, int line);
+// NOLINTEND
 }
 
 namespace telltale::signals {
@@ -15,9 +20,15 @@ constexpr int kMostDeathFunctions = 4;
 __attribute__((
     visibility("default"))) inline DeathFunction death_functions[kMostDeathFunctions] = {};
 
+// ThreadSanitizer calls this with locks held that it would wait for again when a function of libc
+// synchronizes threads, as pthread_once does in backtrace(3).
 inline void run_death_functions() {
+  const bool ignores = __tsan_init != nullptr && AnnotateIgnoreSyncBegin != nullptr &&
+                       AnnotateIgnoreSyncEnd != nullptr;
+  if (ignores) AnnotateIgnoreSyncBegin("", 0);
   for (const DeathFunction function : death_functions)
     if (function != nullptr) function();
+  if (ignores) AnnotateIgnoreSyncEnd("", 0);
 }
 
 // `function` runs before a sanitizer ends the process, in the thread that caused the error; does

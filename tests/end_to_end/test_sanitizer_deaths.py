@@ -45,6 +45,23 @@ class SanitizerDeaths(SamplerCase):
                         document = paths(file, "--program", program)
                         self.assertEqual([frame["function"] for frame in traced_frames(document)], functions)
 
+    def test_thread_sanitizer(self):
+        """It calls our function with its locks held, and would wait for them again in libc's functions that synchronize threads."""
+        for number, words in enumerate(((*SAMPLED, *TRACED), SAMPLED, TRACED)):
+            with self.subTest(words=words):
+                program = build(self.path("program"), RELEASES[number % len(RELEASES)], "-fsanitize=thread", "-g", "-O1", "-w", *words,
+                                SOURCE)
+                file = self.path("paths")
+                file.unlink(missing_ok=True)
+                done = run(program, "freed", cwd=self.folder, env={"SAMPLER_FILE": str(self.report), "TELLTALE_PATHS": str(file),
+                                                                  "TSAN_OPTIONS": "halt_on_error=1"})
+                self.assertEqual(done.returncode, 66, done.stderr)
+                self.assertIn("heap-use-after-free", done.stderr)
+                if SAMPLED[0] in words:
+                    self.assertEqual([name for name, _ in self.subreports()], ["samples", "main-backtrace"])
+                if TRACED[0] in words:
+                    self.assertEqual([frame["function"] for frame in traced_frames(paths(file, "--program", program))], ["fill", "main"])
+
     def test_nothing_changes_without_an_error(self):
         program = build(self.path("program"), RELEASES[-1], *SANITIZERS, *SAMPLED, *TRACED, SOURCE)
         done = run(program, cwd=self.folder, env={"SAMPLER_FILE": str(self.report), "TELLTALE_PATHS": str(self.path("paths"))})

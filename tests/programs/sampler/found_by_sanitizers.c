@@ -30,6 +30,10 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "undefined")) sum += fill(text, 10);
   if (!strcmp(how, "signal")) return fill((char*)16, 1);
   if (!strcmp(how, "leak")) leak(100);
+  if (!strcmp(how, "freed")) {
+    free(text);
+    return fill(text, 10);
+  }
   sum = fill(text, 10);
   free(text);
   puts("done");
