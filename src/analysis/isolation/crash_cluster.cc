@@ -49,9 +49,10 @@ constexpr std::array<std::string_view, 25> kReporters = {"_start",
                                                          "__cxa_throw",
                                                          "__cxa_rethrow",
                                                          "__cxa_pure_virtual"};
-constexpr std::array<std::string_view, 10> kReporterPrefixes = {
+constexpr std::array<std::string_view, 11> kReporterPrefixes = {
     "__sanitizer::",   "__asan", "__ubsan", "__interceptor_", "__interception::",
-    "___interceptor_", "__GI_",  "__lsan",  "__msan",         "operator delete"};
+    "___interceptor_", "__GI_",  "__lsan",  "__msan",         "__tsan",
+    "operator delete"};
 
 // Functions of Telltale's runtime that the program's code calls, and those that telltale-cc adds to
 // it. The program contains them.
@@ -69,12 +70,17 @@ bool is_inside_runtime(const StackFrame& frame) {
   return frame.function.contains("telltale::") || is_called_runtime(frame);
 }
 
+// Of a sanitizer, above all.
+bool is_prefixed_reporter(const StackFrame& frame) {
+  return std::ranges::any_of(kReporterPrefixes, [&](std::string_view prefix) {
+    return frame.function.starts_with(prefix);
+  });
+}
+
 bool is_outside(const StackFrame& frame) {
   return is_system_library(frame.module) ||
          std::ranges::find(kReporters, frame.function) != kReporters.end() ||
-         std::ranges::any_of(kReporterPrefixes, [&](std::string_view prefix) {
-           return frame.function.starts_with(prefix);
-         });
+         is_prefixed_reporter(frame);
 }
 
 // Is the function's name an address in the program or library?
@@ -85,14 +91,17 @@ bool is_nameless(const StackFrame& frame) {
 // The stack without the runtime's frames: where they are depends on what is observed.
 std::vector<const StackFrame*> without_runtime(std::span<const StackFrame> stack) {
   std::vector<const StackFrame*> kept;
-  // Outermost first. What calls a thread's first function is known by being outside of all others.
+  // Outermost first. What calls a thread's first function is known by being outside of all others,
+  // and what writes the report when a sanitizer ends the program by being called by the sanitizer.
   bool inside = false;
   bool outermost = true;
+  bool reported = false;
   for (const StackFrame& frame : stack | std::views::reverse) {
     inside = is_called_runtime(frame) ||
              (inside && (is_inside_runtime(frame) || is_system_library(frame.module))) ||
-             (outermost && is_inside_runtime(frame));
+             ((outermost || reported) && is_inside_runtime(frame));
     outermost = outermost && (inside || is_outside(frame));
+    reported = is_prefixed_reporter(frame);
     if (!inside) kept.push_back(&frame);
   }
   std::ranges::reverse(kept);
@@ -100,12 +109,14 @@ std::vector<const StackFrame*> without_runtime(std::span<const StackFrame> stack
 }
 
 // How many frames are left without those of libraries, and without what calls them: _start, which
-// has no name in a stripped program.
+// has no name in a stripped program, and what calls destructors when main has returned, which has
+// none in any.
 size_t count_inside(std::span<const StackFrame* const> stack) {
   const auto is_outer = [](const StackFrame* frame) { return is_outside(*frame); };
   const auto is_start = [&](size_t frame) {
     return is_nameless(*stack[frame]) && frame > 0 && is_outside(*stack[frame - 1]) &&
-           !std::ranges::all_of(stack.first(frame), is_outer);
+           (stack[frame - 1]->function == "__cxa_finalize" ||
+            !std::ranges::all_of(stack.first(frame), is_outer));
   };
   size_t end = stack.size();
   while (end != 0 && (is_outside(*stack[end - 1]) || (end == stack.size() && is_start(end - 1))))

@@ -87,6 +87,28 @@ TEST(NormalisedStack, LeavesOutTheRuntimeWhereverItIs) {
             "telltale::sampler::ReportReader::next() < main");
 }
 
+// A sanitizer that ends the program calls the runtime, which writes the report.
+TEST(NormalisedStack, LeavesOutTheRuntimeThatASanitizerCalls) {
+  const std::string death = "telltale::signals::run_death_functions()";
+  EXPECT_EQ(normalise_stack(frames({death, "__sanitizer::Die()", "__asan::ReportGenericError(bool)",
+                                    "__asan_report_store1", "fill", "main", "_start"}),
+                            false),
+            "fill < main");
+  EXPECT_EQ(normalise_stack(frames({"telltale::sampler::(anonymous namespace)::on_death()", death,
+                                    "__sanitizer::Die()", "__tsan::OutputReport()", "work"}),
+                            false),
+            "work");
+  EXPECT_EQ(normalise_stack(frames({death, "__sanitizer::Die()", "__ubsan_handle_add_overflow_abort",
+                                    "add", "main"}),
+                            false),
+            "add < main");
+  const std::string libc = "/lib/x86_64-linux-gnu/libc.so.6";
+  const std::vector<StackFrame> leak = {frame(death), frame("__sanitizer::Die()"),
+                                        frame("__lsan::HandleLeaks()"),
+                                        frame("__cxa_finalize", libc), frame("stock+0x2d707")};
+  EXPECT_EQ(normalise_stack(leak, false), "");
+}
+
 TEST(NormalisedStack, OfLibrariesAloneIsTheInnermostFrames) {
   const std::vector<StackFrame> stack = {frame("raise", "/lib/libc.so.6"),
                                          frame("abort", "/lib/libc.so.6")};
