@@ -190,6 +190,13 @@ void report_so_far() {
   report_units();
 }
 
+// Before an exec, and for programs that ask for a report while they run. In the spool a report
+// counts only when it is complete: a part of one would stay there if exec succeeds, and many would
+// fill the folder.
+void report_before_leaving() {
+  if (!report_is_spooled()) report_so_far();
+}
+
 // The calling thread is about to end the process. If several threads are, the first one says with
 // which status.
 void report_end(int status) {
@@ -223,7 +230,7 @@ void report_quick_exit() {
   if (exiting_quickly) {
     report_end(quick_exit_status);
   } else {
-    report_so_far();
+    report_before_leaving();
   }
 }
 
@@ -341,7 +348,7 @@ __attribute__((visibility("default"))) void telltale_sampler_unregister_v1(UnitD
 __attribute__((visibility("default"))) void telltale_sampler_leaving_v1() {
   if (const auto* const other = telltale::sampler::leader(); other != nullptr)
     return other->leaving();
-  telltale::sampler::report_so_far();
+  telltale::sampler::report_before_leaving();
 }
 
 __attribute__((visibility("default"))) void telltale_sampler_ending_v1(int status) {

@@ -330,6 +330,8 @@ uint32_t number_among_running() {
   return 0;
 }
 
+bool report_is_spooled() { return spooled_sparsity != nullptr; }
+
 bool report_is_file() { return report.is_open() && report.is_file(); }
 
 const char* report_place() {

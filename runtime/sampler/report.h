@@ -13,6 +13,8 @@ int open_report(const char* descriptor, const char* file, bool append);
 // run, and stays; `seed` may be null. Errors: as of open_report().
 int open_spooled_report(const char* pattern, const char* sparsity, const uint64_t* seed);
 bool has_report();
+// Does it wait in the spool (spool.h), where only complete reports count?
+bool report_is_spooled();
 // Is it a regular file? Writes to it do not block.
 bool report_is_file();
 // The bytes that this regular file holds so far; 0 for anything else.
