@@ -98,8 +98,8 @@ TEST(NormalisedStack, LeavesOutTheRuntimeThatASanitizerCalls) {
                                     "__sanitizer::Die()", "__tsan::OutputReport()", "work"}),
                             false),
             "work");
-  EXPECT_EQ(normalise_stack(frames({death, "__sanitizer::Die()", "__ubsan_handle_add_overflow_abort",
-                                    "add", "main"}),
+  EXPECT_EQ(normalise_stack(frames({death, "__sanitizer::Die()",
+                                    "__ubsan_handle_add_overflow_abort", "add", "main"}),
                             false),
             "add < main");
   const std::string libc = "/lib/x86_64-linux-gnu/libc.so.6";
