@@ -50,9 +50,8 @@ constexpr std::array<std::string_view, 25> kReporters = {"_start",
                                                          "__cxa_rethrow",
                                                          "__cxa_pure_virtual"};
 constexpr std::array<std::string_view, 11> kReporterPrefixes = {
-    "__sanitizer::",   "__asan", "__ubsan", "__interceptor_", "__interception::",
-    "___interceptor_", "__GI_",  "__lsan",  "__msan",         "__tsan",
-    "operator delete"};
+    "__sanitizer::", "__asan", "__ubsan", "__interceptor_", "__interception::", "___interceptor_",
+    "__GI_",         "__lsan", "__msan",  "__tsan",         "operator delete"};
 
 // Functions of Telltale's runtime that the program's code calls, and those that telltale-cc adds to
 // it. The program contains them.
