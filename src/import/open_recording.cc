@@ -41,7 +41,15 @@ Result<std::vector<InputFile>> open_inputs(const OpenOptions& options) {
   for (const std::string& path : *files) {
     Result<InputFile> input = InputFile::open(path, options.limits);
     if (!input) return std::unexpected(input.error());
-    // One such file of a folder is a loss; the others can be read.
+    // One such file of several is a loss; the others can be read. SIGKILL ends a program with an
+    // empty report.
+    if (files->size() > 1 && input->bytes().empty()) {
+      const Error empty = find_format(*input, options).error();
+      if (!first_torn) first_torn = empty;
+      left_out.push_back(problem_of(empty, *input));
+      continue;
+    }
+    // So is one of a folder that ends inside its header.
     if (is_of_folder(options, path)) {
       if (const std::optional<Error> torn = header_error(*input, options)) {
         if (!first_torn) first_torn = torn;

@@ -54,6 +54,15 @@ class SamplerAnswers(SamplerToolCase):
                       self.telltale("convert", report, "--program", sites, "-o", "-", "--to", "lcov", "--sparsity", "1"))
         self.telltale("convert", report, "-o", "-", "--to", "lcov", status=2)
 
+    def test_an_empty_report_among_others(self):
+        """Of a run that SIGKILL ended: `resolve reports/*` answers from the others, and names it."""
+        report = os.path.join(GOLDEN, "plugin_three_times.report")
+        empty = self.write("killed.report", "")
+        self.assertEqual(self.telltale("resolve", empty, report, "--csv"), self.telltale("resolve", report, "--csv"))
+        self.telltale("resolve", empty, report, "--strict", status=4)
+        for files in ((empty,), (empty, self.write("killed-too.report", ""))):
+            self.telltale("resolve", *files, status=3)
+
     def test_one_report_of_several(self):
         report = os.path.join(GOLDEN, "plugin_three_times.report")
         merged, copy = self.path("merged.report"), self.path("copy.report")
