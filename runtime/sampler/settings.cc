@@ -53,7 +53,10 @@ int open_spool(bool has_rates) {
   if (wish.has_rates && !has_rates) the_settings.first_executions = wish.first;
   if (the_settings.sparsity_text[0] == 0) {
     ::snprintf(the_settings.sparsity_text, sizeof(the_settings.sparsity_text), "%u", wish.sparsity);
-    if (wish.sparsity == 0) return 0;
+    if (wish.sparsity == 0) {
+      refuse_spool("the folder of TELLTALE_COLLECT, or the server, asks for no sampling");
+      return 0;
+    }
     set_sparsity(the_settings, wish.sparsity);
   }
   return open_spooled_report(pattern, the_settings.sparsity_text,
@@ -64,6 +67,8 @@ void log_destination(int error) {
   if (!is_verbose()) return;
   if (has_report()) {
     log_line("report: ", report_place());
+  } else if (error == 0 && spool_refusal() != nullptr) {
+    log_line("report: none; ", spool_refusal());
   } else if (error == 0) {
     log_line(
         "report: none; neither SAMPLER_FILE nor SAMPLER_REPORT_FD is set, and "

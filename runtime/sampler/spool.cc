@@ -28,6 +28,7 @@ char application[kApplicationBytes + 1];
 char build[2 * kBuildBytes + 1];
 timespec started;     // CLOCK_REALTIME
 timespec started_at;  // CLOCK_MONOTONIC
+const char* refusal = nullptr;
 
 // The program is the first module.
 int note_build(struct dl_phdr_info* module, size_t, void*) {
@@ -191,6 +192,10 @@ void put_begin(Writer& out, const char* id) {
 
 }  // namespace
 
+const char* spool_refusal() { return refusal; }
+
+void refuse_spool(const char* why) { refusal = why; }
+
 const char* spooled_paths_pattern() { return *paths_pattern == 0 ? nullptr : paths_pattern; }
 
 bool choose_spool(const char* folder, char* pattern) {
@@ -200,9 +205,16 @@ bool choose_spool(const char* folder, char* pattern) {
   if (size <= 0) return false;
   program[size] = 0;
   put_application_name(program, application);
-  if (*application == 0 || ask_file() == Consent::off) return false;
+  if (*application == 0) return false;
+  if (ask_file() == Consent::off) {
+    refuse_spool("the user's file of consent says off, or cannot be read");
+    return false;
+  }
   ::memcpy(spool_folder, folder, ::strlen(folder) + 1);
-  if (!has_room(spool_folder)) return false;
+  if (!has_room(spool_folder)) {
+    refuse_spool("the folder of TELLTALE_COLLECT cannot be opened, or is full of files");
+    return false;
+  }
   ::dl_iterate_phdr(note_build, nullptr);
   ::clock_gettime(CLOCK_REALTIME, &started);
   ::clock_gettime(CLOCK_MONOTONIC, &started_at);

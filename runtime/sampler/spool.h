@@ -17,6 +17,9 @@ namespace telltale::sampler {
 // "%p" for the process, to `pattern` of kPathBytes. `folder` is TELLTALE_COLLECT, or null; what is
 // no absolute path means no.
 bool choose_spool(const char* folder, char* pattern);
+// Why not, for people; null: no folder was given.
+const char* spool_refusal();
+void refuse_spool(const char* why);
 // How runs that report to the spool are sampled: as its file "sampling" says of the program, else
 // as the server asked for, else at the usual sparsity. Call after choose_spool().
 SamplingWish spool_wish();

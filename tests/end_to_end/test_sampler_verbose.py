@@ -56,6 +56,27 @@ class Verbose(SamplerCase):
                     self.assertIn("sampler: report: descriptor 2\n", done.stderr)
         self.assertEqual(run(program, env={**file, "SAMPLER_VERBOSE": ""}, cwd=self.folder).stderr, "")
 
+    def test_why_nothing_goes_to_the_spool(self):
+        program = self.program()
+        spool, home = self.path("spool"), self.path("home")
+        (home / "telltale").mkdir(parents=True)
+        words = {"XDG_CONFIG_HOME": str(home), "TELLTALE_COLLECT": str(spool), "SAMPLER_VERBOSE": "1"}
+
+        def said():
+            return run(program, env=words, cwd=self.folder).stderr.splitlines()[0]
+
+        folder = "sampler: report: none; the folder of TELLTALE_COLLECT "
+        self.assertEqual(said(), folder + "cannot be opened, or is full of files")
+        spool.mkdir()
+        self.assertRegex(said(), "^sampler: report: /.*/spool/.*part$")
+        (spool / "sampling").write_text(f"{program.name} * 0\n")
+        self.assertEqual(said(), folder[:-1] + ", or the server, asks for no sampling")
+        for number in range(1000):
+            (spool / f"{number}.report").touch()
+        self.assertEqual(said(), folder + "cannot be opened, or is full of files")
+        (home / "telltale/collect").write_text("* off\n")
+        self.assertEqual(said(), "sampler: report: none; the user's file of consent says off, or cannot be read")
+
     def test_kinds_of_programs(self):
         file = {"SAMPLER_FILE": "report.txt"}
         self.assertIn("sampling: none; everything is counted (-fno-sample)", self.said(self.program("-fno-sample"), **file))
