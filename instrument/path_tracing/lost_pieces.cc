@@ -5,6 +5,7 @@
 #include <llvm/ADT/SmallVector.h>
 #include <llvm/IR/ValueHandle.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -14,16 +15,24 @@
 namespace telltale::instrument {
 namespace {
 
-// Whether a way leads from a piece to the other. Adds those on the ways.
-bool is_between(std::uint64_t at, std::uint64_t to, unsigned depth, std::size_t& steps,
-                LostPieces::Numbers& lost) {
-  if (llvm::is_contained(pieces()[at].next, to)) return true;
+// Only short ways are searched: what is far away was not lost with one branch. A way is short if it
+// has few pieces, or few branches: calls divide straight code into many pieces.
+constexpr unsigned kMostPieces = 4;
+constexpr unsigned kMostBranches = 2;
+
+// Whether a short way leads from a piece to the other. Adds the pieces on such ways. `length`,
+// `branches`: of the way so far. `steps`: the most pieces that it looks at.
+bool is_between(std::uint64_t at, std::uint64_t to, unsigned length, unsigned branches,
+                std::size_t& steps, LostPieces::Numbers& lost) {
+  const llvm::ArrayRef<std::uint64_t> after = pieces()[at].next;
+  if (llvm::is_contained(after, to)) return true;
+  if (llvm::count_if(after, [](std::uint64_t next) { return next != kNoPiece; }) > 1) ++branches;
+  if (length == kMostPieces && branches > kMostBranches) return false;
   bool is_found = false;
-  if (depth == 0) return false;
-  for (const std::uint64_t next : pieces()[at].next) {
+  for (const std::uint64_t next : after) {
     if (next == kNoPiece || steps == 0) continue;
     --steps;
-    if (!is_between(next, to, depth - 1, steps, lost)) continue;
+    if (!is_between(next, to, std::min(length + 1, kMostPieces), branches, steps, lost)) continue;
     lost.insert(next);
     is_found = true;
   }
@@ -36,9 +45,9 @@ using Reached = llvm::SmallVector<std::uint64_t, 16>;
 // `from`, and the pieces that it leads to without passing `to`, as far as `is_passed(piece)`.
 template <typename IsPassed>
 Reached reach(std::uint64_t from, std::uint64_t to, IsPassed is_passed) {
-  constexpr std::size_t kMostPieces = 64;
+  constexpr std::size_t kMostReached = 64;
   Reached reached{from};
-  for (std::size_t i = 0; i < reached.size() && reached.size() < kMostPieces; ++i) {
+  for (std::size_t i = 0; i < reached.size() && reached.size() < kMostReached; ++i) {
     for (const std::uint64_t next : pieces()[reached[i]].next) {
       if (next != kNoPiece && next != to && !llvm::is_contained(reached, next) && is_passed(next))
         reached.push_back(next);
@@ -141,11 +150,9 @@ void LostPieces::add_between(std::uint64_t from, llvm::ArrayRef<std::uint64_t> a
   const Ways removed(reach(from, kNoPiece, is_removed));
   for (const std::uint64_t to : after) {
     if (follows(to)) continue;
-    // Only short ways: what is far away was not lost with one branch.
-    constexpr unsigned kMostPieces = 4;
-    std::size_t steps = 256;
+    std::size_t steps = 1024;
     Numbers between;
-    is_between(from, to, kMostPieces, steps, between);
+    is_between(from, to, 0, 0, steps, between);
     lost.insert(between.begin(), between.end());
     if (between.empty() && !removed.contain(to)) {
       removed.add_leading(to, lost);
@@ -201,10 +208,10 @@ void LostPieces::add_sides(std::uint64_t piece, llvm::ArrayRef<std::uint64_t> af
 // all of them are removable: then that side was not removed, but is not taken there.
 llvm::SmallVector<std::uint64_t, 16> LostPieces::removable_side(
     std::uint64_t first, std::uint64_t branch, llvm::ArrayRef<std::uint64_t> after) const {
-  constexpr std::size_t kMostPieces = 64;
+  constexpr std::size_t kMostInSide = 64;
   llvm::SmallVector<std::uint64_t, 16> side{first};
   for (std::size_t i = 0; i < side.size(); ++i) {
-    if (side[i] == kNoPiece || side.size() > kMostPieces || !is_removable(pieces()[side[i]]))
+    if (side[i] == kNoPiece || side.size() > kMostInSide || !is_removable(pieces()[side[i]]))
       return {};
     for (const std::uint64_t next : pieces()[side[i]].next) {
       if (next != branch && !llvm::is_contained(after, next) && !llvm::is_contained(side, next))

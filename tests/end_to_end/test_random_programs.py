@@ -15,20 +15,37 @@ from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, resolved,
 
 FIRST, COUNT = map(int, os.environ.get("TELLTALE_SEEDS", "1 6").split())
 SECONDS = 10  # some random programs never end
+# Programs of which coverage once said "no" of lines that ran: (seed, whether each block begins with a call, options, release).
+ONCE_WRONG = ((9049, False, ("--trace=cc.schema", "-O3", SCHEMES), "19"),
+              (379, True, ("--trace=bb.schema", "-O3", "-fsampler-scheme=returns"), "22"))
 
 
 class RandomPrograms(SamplerCase):
     def programs(self):
         """(source, what chooses its builds), of programs that end."""
         for seed in range(FIRST, FIRST + COUNT):
-            source = self.path(f"random{seed}.c")
-            done = run("csmith", "--seed", seed, "--max-funcs", 6, "--max-block-depth", 4, "--no-argc", "-o", source, cwd=self.folder)
-            self.assertEqual(done.returncode, 0, done.stderr)
+            source = self.program(seed)
             try:
                 subprocess.run([self.build(source, "-O0")], timeout=SECONDS, stdout=subprocess.DEVNULL, check=True)
             except subprocess.TimeoutExpired:
                 continue
             yield source, random.Random(seed)
+
+    def program(self, seed):
+        source = self.path(f"random{seed}.c")
+        done = run("csmith", "--seed", seed, "--max-funcs", 6, "--max-block-depth", 4, "--no-argc", "-o", source, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return source
+
+    def stopper(self):
+        """An object file with tick()."""
+        stopper = self.path("stopper.o")
+        self.assertEqual(run("cc", "-c", SOURCE_DIR / "tests/programs/csi/stop_at_call.c", "-o", stopper).returncode, 0)
+        return stopper
+
+    def insert_calls(self, source, calls):
+        """Calls of tick() where blocks begin; `calls()`: "tick();", or nothing, for each block."""
+        source.write_text("void tick(void);\n" + re.sub(r"\{ /\* block id: \d+ \*/\n", lambda block: block[0] + calls(), source.read_text()))
 
     def build(self, source, *words, release=RELEASES[-1]):
         return build(self.path("program"), release, "-silent", "-g", "-w", "-I/usr/include/csmith", *words, source)
@@ -46,11 +63,9 @@ class RandomPrograms(SamplerCase):
                     self.assertEqual(wrong_lines(lines, exact), {})
 
     def test_certain_lines_are_right_where_a_program_stops(self):
-        stopper = self.path("stopper.o")
-        self.assertEqual(run("cc", "-c", SOURCE_DIR / "tests/programs/csi/stop_at_call.c", "-o", stopper).returncode, 0)
+        stopper = self.stopper()
         for source, choice in itertools.islice(self.programs(), max(COUNT // 2, 1)):
-            source.write_text("void tick(void);\n" + re.sub(r"\{ /\* block id: \d+ \*/\n", lambda block: block[0] + choice.choice(("", "tick();\n")),
-                                                             source.read_text()))
+            self.insert_calls(source, lambda: choice.choice(("", "tick();\n")))
             stops = sorted(choice.randint(1, most) for most in (3, 10, 30, 300))
             self.build(source, *EXACT, stopper).rename(self.path("exact"))
             exact = {stop: self.ending(self.path("exact"), stop) for stop in stops}
@@ -61,6 +76,18 @@ class RandomPrograms(SamplerCase):
                         *ending, lines = self.ending(program, stop)
                         self.assertEqual(ending, exact[stop][:-1])
                         self.assertEqual(wrong_lines(lines, exact[stop][-1]), {})
+
+    def test_lines_that_were_once_wrong(self):
+        for seed, has_calls, words, release in ONCE_WRONG:
+            source = self.program(seed)
+            objects = [self.stopper()] if has_calls else []
+            if has_calls:
+                self.insert_calls(source, lambda: "tick();\n")
+            with self.subTest(seed=seed):
+                printed, exact = self.lines(source, *EXACT, *objects)
+                again, lines = self.lines(source, *words, *objects, release=release)
+                self.assertEqual(again, printed)
+                self.assertEqual(wrong_lines(lines, exact), {})
 
     def ending(self, program, stop):
         return list(ending_and_lines(program, self.folder, SAMPLER_SPARSITY="10", STOP_AT=str(stop)))
