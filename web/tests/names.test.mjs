@@ -32,6 +32,7 @@ const kNames = [
   ['core::ptr::drop_in_place::<alloc::vec::Vec<u8>>', 'core::ptr::drop_in_place::<\u2026>'], ['main.(*T).Method', 'main.(*T).Method'],
   ['_ZN8telltale15build_call_treeITkNS_11EventSourceENS_13XrayRecordingEEEvRKT_', 'telltale::build_call_tree<\u2026>'],
   ['_ZZN8telltale10play_callsITkNS_11EventSourceEEEvvENKUlvE_clEv', 'telltale::play_calls<\u2026>::\u2026'],
+  ['long größe::Maß<int>::f(Feld<größe::Maß<int> >)', 'größe::Maß<int>::f'], ['算法::排序<长度<int> >(int)', '算法::排序<\u2026>'],
   // Unknown syntax is kept.
   ['compute the mean (slow)', 'compute the mean (slow)'], ['void (*f(int))(int)', 'void (*f(int))(int)'], ['a < b', 'a < b'], ['<img src=x onerror=1>', '<img src=x onerror=1>'],
   ['#17', '#17'], ['', ''], ['_Z', '_Z'], ['_ZN99999x', '_ZN99999x'], ['f(', 'f('], ['f)', 'f)'],
@@ -52,6 +53,9 @@ test('a narrow box shows the innermost name', () => {
   assert.equal(fitLabel('System.String:.ctor', 13), 'String:.ctor');
   assert.equal(fitLabel('(anonymous namespace)::foo', 6), 'foo');
   assert.equal(fitLabel('(wrapper managed-to-native) A:go', 6), 'A:go');
+  assert.equal(fitLabel('Größe::wert', 5), 'wert');
+  assert.equal(fitLabel('算法::Größe<int>::wert', 11), 'wert');
+  assert.equal(fitLabel('Löwen.Käfig:Öffnen', 12), 'Käfig:Öffnen');
   assert.equal(fitLabel('identifier', 5), 'iden\u2026');
   assert.equal(fitLabel('identifier', 1), '');
 });

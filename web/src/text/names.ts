@@ -6,7 +6,7 @@ const kKeptArguments = 14;  // characters of template arguments that stay
 const kKeptOverload = 60;   // characters of an overload's name that stay
 const kOpen = '<([{';
 const kClose = '>)]}';
-const isWord = (c: string | undefined): boolean => c !== undefined && /[\w$~]/.test(c);
+const isWord = (c: string | undefined): boolean => c !== undefined && /[\p{L}\p{M}\p{N}_$~]/u.test(c);
 
 const kOperator = /^operator(?:\s*(?:\(\)|\[\]|<=>|<<=|>>=|->\*|->|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|[-+*/%^&|~!=<>,]=?)|\s+(?:new|delete)(?:\[\])?|\s*""\s*\w+|\s+co_await)/;
 const kPrefix = /^(?:non-virtual thunk to |virtual thunk to |vtable for |typeinfo (?:name )?for |guard variable for )/;
@@ -172,8 +172,8 @@ export function labelsOf(names: string[]): string[] {
 
 // Prefixes that may be removed from a label, in this order: a kind of wrapper, a C++ namespace or class, a Mono
 // namespace, a Mono class (except before .ctor).
-const kCuts = [/^\(wrapper [\w-]+\) /, /^(?:[\w$~ ]+|\(anonymous namespace\))(?:<[^<>]*>)?::(?=[\w$~{<(])/, /^[\w$]+\.(?=[^:()]*:(?!:))/,
-               /^[\w$`./]+(?:<[^<>]*>)?:(?=\w)/];
+const kCuts = [/^\(wrapper [\w-]+\) /, /^(?:[\p{L}\p{M}\p{N}_$~ ]+|\(anonymous namespace\))(?:<[^<>]*>)?::(?=[\p{L}\p{N}_$~{<(])/u,
+               /^[\p{L}\p{M}\p{N}_$]+\.(?=[^:()]*:(?!:))/u, /^[\p{L}\p{M}\p{N}_$`./]+(?:<[^<>]*>)?:(?=[\p{L}\p{N}_])/u];
 
 // The label in at most `room` characters: removes namespaces first, then truncates.
 export function fitLabel(label: string, room: number): string {
