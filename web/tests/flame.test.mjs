@@ -229,6 +229,19 @@ test('nested matches count once', () => withPage({payload: smallPage()}, async p
   }
 }));
 
+test('a search finds a name that is copied into it', () => {
+  const names = ['work(int)', 'Vec::operator->*(int) const', 'x[abi:cxx11]()', 'work'];
+  const data = new CallsBuilder().tree('thread 1', names.map((name, i) => [name, 1000 - 100 * i])).data();
+  return withPage({payload: callsPage(data), hash: '#tab=functions'}, async page => {
+    for (const [text, rows] of [['work(int)', ['work(int)']], ['Vec::operator->*(int) const', ['Vec::operator->*(int) const']], ['x[abi:cxx11]()', ['x[abi:cxx11]()']],
+      ['work', ['work(int)', 'work']], ['^work|^Vec', ['work(int)', 'Vec::operator->*(int) const', 'work']], ['WORK(int)', []]]) {
+      await page.fill('#search', text);
+      await settled(page);
+      assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('.table-body .name')].map(name => name.title)), rows, text);
+    }
+  });
+});
+
 test('a search is of what is zoomed to, wherever that begins', () => withPage({payload: smallPage()}, async page => {
   await page.fill('#search', 'lex');
   for (const [node, told, begins] of [[kMain, '13.33 % matched', 0], [kEmit, 'no match', 0], [kParse, '33.33 % matched', 800]]) {

@@ -11,10 +11,13 @@ export interface Search {
 export const SearchContext = createContext<Search>({text: '', pattern: null, found: () => {}});
 export const useSearch = (): Search => useContext(SearchContext);
 
-// A capital letter makes the search case-sensitive. Null if `text` is not a regular expression.
+// Finds what `text` describes as a regular expression, and `text` itself: a copied name such as f(int) is found. A
+// capital letter makes the search case-sensitive. Null if `text` is not a regular expression.
 export function patternOf(text: string): RegExp | null {
+  const flags = /[A-Z]/.test(text) ? 'u' : 'iu';
   try {
-    return new RegExp(text, /[A-Z]/.test(text) ? 'u' : 'iu');
+    const {source} = new RegExp(text, flags);  // throws before an unmatched bracket could close the group below
+    return new RegExp(`(?:${source})|${text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}`, flags);
   } catch {
     return null;
   }
