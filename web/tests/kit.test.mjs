@@ -110,6 +110,59 @@ test('predictors: ranked, with source, thermometer and runs', () => {
   });
 });
 
+test('predictors of one line: the chosen one is beside it, otherwise the best', () => {
+  const rows = [1, 2, 3, 4].map(rank => predictor(rank, {line: rank === 2 ? 14 : 11}));
+  return withPage({payload: predictorsPage(rows)}, async page => {
+    const notes = () => textsOf(page, '.source-line:not(.unlit) .note');
+    assert.deepEqual(await notes(), ['#1 p1 > 0 and 2 others', '#2 p2 > 0']);
+    await page.focus('.table');
+    await press(page, 'ArrowDown');
+    assert.deepEqual(await notes(), ['#1 p1 > 0 and 2 others', '#2 p2 > 0']);
+    await press(page, 'ArrowDown');
+    assert.deepEqual(await notes(), ['#3 p3 > 0 and 2 others', '#2 p2 > 0']);
+    assert.equal(await page.evaluate(() => document.querySelector('.source-line.chosen').style.getPropertyValue('--mark')), '0.9', 'as strong as the best of the line');
+    const [above, below, widest] = await page.evaluate(() => [document.querySelector('.numbers').getBoundingClientRect().bottom, document.querySelector('.facts').getBoundingClientRect().top,
+      new Set([...document.querySelectorAll('.numbers dd')].map(value => Math.round(value.getBoundingClientRect().left))).size]);
+    assert.ok(below - above >= 6, 'the facts do not touch the numbers');
+    assert.equal(widest, 1, 'the numbers are below each other');
+  });
+});
+
+test('the texts beside marked lines can be read in light and dark', async () => {
+  for (const scheme of ['light', 'dark']) {
+    await withPage({payload: predictorsPage([predictor(1), predictor(2)]), scheme}, async page => {
+      const contrasts = await page.evaluate(() => {
+        const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+        const shownAs = colours => {
+          for (const colour of colours) {
+            canvas.fillStyle = colour;
+            canvas.fillRect(0, 0, 1, 1);
+          }
+          return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)].map(part => part / 255).map(part => (part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4));
+        };
+        const luminance = colours => shownAs(colours).reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
+        const ground = getComputedStyle(document.body).backgroundColor;
+        return [...document.querySelectorAll('.source-line.marked :is(.note, .number)')].map(text => {
+          const line = getComputedStyle(text.closest('.source-line')).backgroundColor;
+          const [low, high] = [luminance([ground, line]), luminance([ground, line, getComputedStyle(text).color])].sort((a, b) => a - b);
+          return (high + 0.05) / (low + 0.05);
+        });
+      });
+      assert.equal(contrasts.length, 8);
+      assert.ok(contrasts.every(contrast => contrast >= 4.5), `${scheme}: ${contrasts}`);
+    });
+  }
+});
+
+test('a table gives long texts the room that short ones leave', () => {
+  const stack = 'format_number < cell_text < print_cell < show_area < show_sheet';
+  const data = {columns: [{key: 'id', title: 'Cluster', type: 'text'}, {key: 'ending', title: 'Ending', type: 'text'}, {key: 'stack', title: 'Stack', type: 'text'}, {key: 'why', title: 'Predictors', type: 'text'}],
+                rows: [['85c18a29', 'SIGSEGV', stack, '#2 in 8'], ['e89ffec6', 'SIGSEGV', 'f', '']]};
+  const isCut = page => page.evaluate(() => [...document.querySelectorAll('.table-row [role=gridcell]')].map(cell => cell.scrollWidth > cell.clientWidth));
+  return withPage({payload: page([{id: 'rows', kind: 'table', title: 'Rows', data: 'rows'}], {rows: data}), size: {width: 1200, height: 600}}, async page =>
+    assert.deepEqual(await isCut(page), Array(8).fill(false)));
+});
+
 test('predictors: the line of a place is never cut', () => {
   const rows = [predictor(1, {file: 'folder/a_long_name_of_a_source_file.cc', line: 12345}), predictor(2)];
   return withPage({payload: predictorsPage(rows), size: {width: 1280, height: 900}}, async page => {

@@ -32,6 +32,8 @@ test('steps: back and forth by keyboard, and by path', () => withPage({payload: 
   assert.equal(await chosenLine(page), 'b.h text 3');
   assert.match(await textOf(page, '.details'), /line\s+3 inlined next/);
   assert.deepEqual(await textsOf(page, '.steps li'), ['7 a.c text 7', '8 a.c text 8', '3 b.h text 3']);
+  // The numbers of the steps are outside of the items, which must not clip them.
+  assert.deepEqual(await page.evaluate(() => [...document.querySelectorAll('.steps li')].map(step => getComputedStyle(step).overflowX)), ['visible', 'visible', 'visible']);
   await page.click('.steps li:first-child button');
   assert.equal((await hashOf(page))['paths-step'], '0');
 }));

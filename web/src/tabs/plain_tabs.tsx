@@ -22,6 +22,12 @@ export function showCell(value: Cell, unit: TableColumn['unit']): string {
   }
 }
 
+// Text columns share the room by their longest texts, so that none is cut while others have room to spare.
+function widthOf(rows: Cell[][], place: number, title: string): string {
+  const longest = rows.reduce((most, row) => Math.max(most, typeof row[place] === 'string' ? row[place].length : 0), title.length);
+  return `minmax(8em, ${Math.min(Math.max(longest, 8), 80)}fr)`;
+}
+
 interface NumberedRow {
   place: number;
   cells: Cell[];
@@ -34,11 +40,11 @@ export function TableTab({spec, data}: TabProps) {
   const key = (name: string): string => `${spec.id}-${name}`;
   const shown = useMemo(() => columns.map((column, i): Column<NumberedRow> => {
     const isText = column.type === 'text' || column.type === 'boolean';
-    return {key: column.key, title: column.title, about: column.about, minor: column.minor, isText, value: row => {
+    return {key: column.key, title: column.title, about: column.about, minor: column.minor, isText, width: isText ? widthOf(rows, i, column.title) : undefined, value: row => {
       const cell = row.cells[i];
       return isText ? String(cell ?? '') : Number(cell ?? -Infinity);
     }, show: row => <span class={isText ? 'name' : ''} title={isText ? String(row.cells[i] ?? '') : undefined}>{showCell(row.cells[i], column.unit)}</span>};
-  }), [columns]);
+  }), [columns, rows]);
   const kept = useMemo(() => rows.map((cells, place) => ({place, cells})).filter(row => pattern === null || row.cells.some(cell => typeof cell === 'string' && pattern.test(cell))), [rows, pattern]);
   useFound(pattern === null ? '' : `${showCount(kept.length)} rows`);
   return <div class="split"><Table name={spec.title} columns={shown} rows={kept} sort={address.get(key('sort'))} onSort={sort => address.go({[key('sort')]: sort})}

@@ -65,7 +65,19 @@ function sourceAround(data: PredictorsData, row: Predictor): SourceData | null {
   const source = data.sources.find(source => source.file === row.file);
   if (!source || row.line < source.first || row.line >= source.first + source.lines.length) return null;
   const sites = source.sites.map(line => ({line: line.line, text: noteOf(line), value: 0}));
-  const marks = data.rows.filter(other => other.file === row.file).map(other => ({line: other.line, text: `#${other.rank} ${other.predicate}`, value: other.importance}));
+  const byLine = new Map<number, Predictor[]>();
+  for (const other of data.rows) {
+    if (other.file !== row.file) continue;
+    const known = byLine.get(other.line);
+    if (known) known.push(other);
+    else byLine.set(other.line, [other]);
+  }
+  // Next to a line: the chosen predictor if it is one of the line's, otherwise the line's best.
+  const marks = [...byLine].map(([line, rows]) => {
+    const named = rows.includes(row) ? row : rows[0];
+    const others = rows.length === 1 ? '' : rows.length === 2 ? ' and 1 other' : ` and ${showCount(rows.length - 1)} others`;
+    return {line, text: `#${named.rank} ${named.predicate}${others}`, value: rows.reduce((most, other) => Math.max(most, other.importance), 0)};
+  });
   return {file: source.file, first: source.first, lines: source.lines, changed: source.changed, marks: [...sites, ...marks]};
 }
 
