@@ -195,6 +195,8 @@ class InstrumentationYamlReader {
 
 Result<InstrumentationMap> InstrumentationMap::read_yaml(Bytes bytes, const std::string& file,
                                                          ProblemLog& problems) {
+  if (bytes.empty())
+    return std::unexpected(Error{Error::Cause::bad_magic, file, {}, "the file is empty", 0});
   return InstrumentationYamlReader(bytes, file, problems).read();
 }
 
