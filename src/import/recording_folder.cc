@@ -19,17 +19,26 @@ namespace {
 
 namespace fs = std::filesystem;
 
+enum class Content : uint8_t { recording, nothing, other };
+
 // What cannot be read could be a recording, so that is an error.
-Result<bool> is_recording(const fs::directory_entry& entry, const OpenOptions& options) {
+Result<Content> content_of(const fs::directory_entry& entry, const OpenOptions& options) {
   std::error_code failure;
   const std::string name = entry.path().filename().string();
-  if (name.starts_with('.') || name.contains(".side")) return false;
+  if (name.starts_with('.') || name.contains(".side")) return Content::other;
   if (entry.is_symlink(failure) && !fs::exists(entry.path(), failure))
     return io_error(entry.path().string(), "cannot open", ENOENT);
-  if (!entry.is_regular_file(failure)) return false;
+  if (!entry.is_regular_file(failure)) return Content::other;
   const Result<InputFile> file = InputFile::open(entry.path().string(), options.limits);
   if (!file) return std::unexpected(file.error());
-  return find_format(*file, options).has_value();
+  if (file->bytes().empty()) return Content::nothing;
+  return find_format(*file, options) ? Content::recording : Content::other;
+}
+
+// How a file is named in a folder: its extension, unless that is a number.
+std::string ending_of(const std::string& path) {
+  std::string ending = fs::path(path).extension().string();
+  return ending.find_first_not_of(".0123456789") == std::string::npos ? std::string() : ending;
 }
 
 // One name of each file, in order: a side record is beside one name only.
@@ -51,18 +60,26 @@ std::vector<std::string> without_repetitions(std::vector<std::string> names) {
 Result<std::vector<std::string>> recordings_in(const std::string& folder,
                                                const OpenOptions& options) {
   std::vector<std::string> files;
+  std::vector<std::string> empty;
   std::error_code failure;
   for (fs::directory_iterator at(folder, failure), end; !failure && at != end;
        at.increment(failure)) {
-    const Result<bool> is_one = is_recording(*at, options);
-    if (!is_one) return std::unexpected(is_one.error());
-    if (*is_one) files.push_back(at->path().string());
+    const Result<Content> content = content_of(*at, options);
+    if (!content) return std::unexpected(content.error());
+    if (*content == Content::recording) files.push_back(at->path().string());
+    if (*content == Content::nothing) empty.push_back(at->path().string());
   }
   if (failure) return io_error(folder, "cannot be read", failure.value());
   if (files.empty())
     return usage_error(folder + (is_study(folder)
                                      ? " is a study: use telltale study info, isolate or check"
                                      : " is a folder without recordings"));
+  // A program that dies at once leaves an empty recording. Outputs of runs are empty, too, but have
+  // other names.
+  std::set<std::string> endings;
+  for (const std::string& file : files) endings.insert(ending_of(file));
+  std::erase_if(empty, [&](const std::string& file) { return !endings.contains(ending_of(file)); });
+  std::ranges::move(empty, std::back_inserter(files));
   return without_repetitions(std::move(files));
 }
 

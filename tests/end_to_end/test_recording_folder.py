@@ -89,7 +89,8 @@ class Folder(unittest.TestCase):
         place = self.copy()
         whole = sorted(place.glob("program*.xray"))
         (place / "a-torn.xray").write_bytes(whole[0].read_bytes()[:10])
-        (place / "empty.xray").write_bytes(b"")
+        for name in ("empty.xray", "stderr.log"):  # the second is no recording
+            (place / name).write_bytes(b"")
         for verb in ("top", "info", "report", "stacks"):
             done = telltale(verb, place)
             self.assertEqual(done.returncode, 0, verb)
@@ -99,12 +100,21 @@ class Folder(unittest.TestCase):
                 self.assertEqual(done.stdout, telltale(verb, *whole).stdout)
             if verb != "info":
                 self.assertRegex(done.stderr, r"a-torn\.xray: FileHeader at byte 8: .*\(10 bytes lost\)")
+            self.assertRegex(done.stdout + done.stderr, r"empty\.xray: at byte 0: the file is empty")
+            self.assertNotIn("stderr.log", done.stdout + done.stderr)
         for verb in ("check", "dump"):
             done = telltale(verb, place)
             self.assertEqual(done.returncode, 3, verb)
             self.assertEqual(done.stdout, telltale(verb, *whole).stdout)
             self.assertIn("a-torn.xray: FileHeader", done.stderr)
+        (place / "a-torn.xray").unlink()
+        for files in ([place], sorted(place.glob("[!.]*.xray"))):
+            for verb in ("check", "dump"):
+                done = telltale(verb, *files)
+                self.assertEqual((done.returncode, done.stdout), (3, telltale(verb, *whole).stdout))
+                self.assertRegex(done.stderr, r"empty\.xray: at byte 0: the file is empty")
         # What is named is to be read.
+        (place / "a-torn.xray").write_bytes(whole[0].read_bytes()[:10])
         self.assertEqual(telltale("top", place / "a-torn.xray", *whole).returncode, 3)
         for file in whole:
             file.unlink()

@@ -37,8 +37,12 @@ Result<void> for_each_file(
       if (!file) return std::unexpected(file.error());
       const Result<void> done = use_one(*file, nullptr);
       if (done) continue;
-      // One file of a folder that ends inside its header does not hide the others.
-      if (done.error().cause != Error::Cause::truncated || !is_of_folder(open, path)) return done;
+      // An empty file of several does not hide the others, nor does one of a folder that ends
+      // inside its header.
+      const bool is_lost = files->size() > 1 && file->bytes().empty();
+      const bool is_torn =
+          done.error().cause == Error::Cause::truncated && is_of_folder(open, path);
+      if (!is_lost && !is_torn) return done;
       if (all) all = done;
     }
     return all;
