@@ -486,7 +486,8 @@ class SpeedscopeTest(unittest.TestCase):
                              [("O" if step["kind"] == "enter" else "C", step["function"], step["time_ns"]) for step in steps
                               if step["tid"] == tid and step["kind"] in ("enter", "leave")])
             self.assertGreaterEqual(profile["endValue"], profile["events"][-1]["at"])
-        self.assertIn("--evented is for speedscope", run("convert", *RECORDING, "--evented", "--to", "csv", "-o", "-", status=2).stderr)
+        for option, message in (("--evented", "--evented is for speedscope"), ("--compress", "--compress is for perfetto")):
+            self.assertIn(message, run("convert", *RECORDING, option, "--to", "csv", "-o", "-", status=2).stderr)
 
 
 if __name__ == "__main__":

@@ -149,6 +149,8 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFil
               const Recording& recording) {
   settle_window(recording, options.reading, filter);
   if (options.counts.any()) return report_error(counts_only().error());
+  if (options.compress && *format.made_as != ExportFormat::perfetto)
+    return report_error(usage_error("--compress is for perfetto").error());
   const TimedCalls& calls = *recording.timed_calls();
   Result<OutputFile> out = open_output(options.output);
   if (!out) return report_error(out.error());
