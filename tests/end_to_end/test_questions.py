@@ -460,6 +460,16 @@ class TopTest(unittest.TestCase):
             self.assertIn("--record: there is no Exit; ", run("dump", f"{folder}/orders.xray", "--record", "Exit", status=2).stderr)
 
 
+class ProgramTest(unittest.TestCase):
+    def test_a_program_that_does_not_apply(self):
+        """dump shows no names, but a wrong command line is as wrong there."""
+        golden = os.path.join(os.environ["TELLTALE_SOURCE_DIR"], "tests/golden")
+        for recording, status in (("mono/v15.mlpd", 2), ("stacktrack/classic.tlg", 2), ("xray/calls.fdr", 3), ("sampler/worked_example.report", 3)):
+            said = {verb: run(verb, os.path.join(golden, recording), "--program", __file__, status=status).stderr for verb in ("info", "dump")}
+            self.assertEqual(said["dump"].splitlines()[-1].rpartition(": ")[2], said["info"].splitlines()[-1].rpartition(": ")[2], recording)
+        self.assertEqual(run("dump", *RECORDING).stdout, run("dump", RECORDING[0]).stdout)
+
+
 class SuggestionTest(unittest.TestCase):
     def test_words_that_were_meant(self):
         for words, meant in ((["tpo"], "top"), (["flmae"], "flame"), (["top", "--limti", "3", "x"], "--limit"),

@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/joined.h"
@@ -41,6 +42,19 @@ Result<RecordTable> chosen_records(const DumpOptions& options, const FormatDescr
   return usage_error(fmt::format("--record: there is no {}; {}", options.record, kinds));
 }
 
+// Records show ids, not names. Programs that do not apply are refused all the same, as by the verbs
+// that use them.
+Result<void> check_programs(const InputFile& file, const FormatDescriptor& format,
+                            const OpenOptions& options) {
+  if (options.programs.empty()) return {};
+  std::vector<InputFile> alone;
+  alone.push_back(file.share());
+  const auto recording = format.open(std::move(alone), options);
+  // Records of a file that cannot be opened can be printed up to the damage.
+  if (recording || recording.error().file == file.name()) return {};
+  return std::unexpected(recording.error());
+}
+
 // Calls `begin_file` with the name of each file before it prints the records of that file.
 int dump(const DumpOptions& options, const ByteSink& sink,
          const std::function<void(const std::string&)>& begin_file) {
@@ -51,6 +65,8 @@ int dump(const DumpOptions& options, const ByteSink& sink,
       reading,
       [&](const InputFile& file, const FormatDescriptor& format,
           RecordFilter* chosen) -> Result<void> {
+        if (const Result<void> fits = check_programs(file, format, reading.open_options()); !fits)
+          return fits;
         problems.merge(file.problems());
         if (reading.strict) reading.read->push_back(file.share());
         DumpStyle style = (reading.json ? DumpStyle::kJson : DumpStyle::kText).only(options.record);
