@@ -194,6 +194,19 @@ std::string study_sites_folder(const std::string& folder) {
   return (fs::path(folder) / "sites").string();
 }
 
+std::string study_sites_path(const std::string& folder, const StudySites& of) {
+  constexpr size_t kMostOfName = 100;
+  std::string name = of.build;
+  if (!of.library.empty()) name += "." + of.library.substr(0, kMostOfName);
+  return (fs::path(study_sites_folder(folder)) / (name + ".sites")).string();
+}
+
+StudySites study_sites_of(const std::string& path) {
+  const std::string name = fs::path(path).stem().string();
+  const size_t dot = std::min(name.find('.'), name.size());  // ids have none
+  return {name.substr(0, dot), name.substr(std::min(dot + 1, name.size()))};
+}
+
 Result<std::vector<std::string>> study_sites(const std::string& folder) {
   std::vector<std::string> paths;
   std::error_code failure;

@@ -61,7 +61,16 @@ std::string study_report_path(const std::string& folder, uint64_t run);
 // The run's file of TELLTALE_PATHS, a core file; runs of programs without path tracing have none.
 std::string study_paths_path(const std::string& folder, uint64_t run);
 std::string study_sites_folder(const std::string& folder);
-// Site tables of the study's builds, in the order of their names. Errors: io.
+// Whose site table a file of the folder is.
+struct StudySites {
+  std::string build;
+  std::string library;  // its file's name; empty: the program whose runs the study has
+};
+// The name of a long file is cut.
+std::string study_sites_path(const std::string& folder, const StudySites& of);
+StudySites study_sites_of(const std::string& path);
+// Site tables of the study's builds and of their libraries, in the order of their names. Errors:
+// io.
 Result<std::vector<std::string>> study_sites(const std::string& folder);
 
 }  // namespace telltale

@@ -147,6 +147,26 @@ class RunStudyTest(StudyCase):
                 document = json.loads(done.stdout)
                 self.assertTrue({"checked", "use"} <= {each["function"] for row in document["rows"] for each in (row, *row["same"])})
                 self.assertEqual([one["stack"] for one in document["clusters"]], ["checked < use < main"])
+                self.assertIsNone(document["builds"], "the library is no other build")
+        # The same statements at other places, in both files.
+        changed = self.folder / "changed"
+        changed.mkdir()
+        for name in ("library.c", "uses_library.c"):
+            (changed / name).write_text("\n" + (cases / name).read_text())
+        flags = ("-g", "-O0", "-frelative-paths", *SCHEMES)
+        study = self.study("builds")
+        counted = []
+        for sources in (cases, changed):
+            build(library, RELEASES[-1], *flags, "-shared", "-fPIC", "library.c", cwd=sources)
+            build(program, RELEASES[-1], *flags, "uses_library.c", library, f"-Wl,-rpath,{self.folder}", "-Wl,--build-id", cwd=sources)
+            done = telltale("run", "-q", "--study", study, "--times", 6, "--program", library, "--", program, "{}")
+            self.assertEqual(done.returncode, 0, done.stderr)
+            done = telltale("isolate", study, "--all", "--filter", "none", "--json")
+            counted.append(json.loads(done.stdout)["builds"])
+        self.assertEqual(len(list((study / "sites").glob("*.libchecked.so.sites"))), 2)
+        self.assertIsNone(counted[0])
+        self.assertEqual((counted[1]["builds"], counted[1]["sites_unmatched"]), (2, 0))
+        self.assertEqual(counted[1]["sites_moved"], counted[1]["sites_matched"])
 
     def test_programs_that_a_script_starts_one_after_the_other_share_a_report(self):
         study = self.study("s")

@@ -21,18 +21,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The site table of a study's build. The name of the build is the file's.
+// The site table of a study's build, or of a library.
 struct BuildSites {
   std::string path;
   std::string build;
-  std::string since;  // when its first run started, in any of the studies; empty: no run is known
+  std::string library;  // empty: the program of the runs
+  std::string since;    // when its first run started, in any of the studies; empty: no run is known
 };
 
+// `table`: null if the user named the file.
 Result<void> add_sites(const std::string& path, const IsolationSources& sources,
-                       IsolationInput& input, bool is_build) {
-  const Result<bool> added = is_build
-                                 ? input.sites.add_build(path, sources.limits, input.site_problems)
-                                 : input.sites.add(path, sources.limits, input.site_problems);
+                       IsolationInput& input, const BuildSites* table) {
+  const Result<bool> added =
+      table != nullptr
+          ? input.sites.add_build(path, table->library, sources.limits, input.site_problems)
+          : input.sites.add(path, sources.limits, input.site_problems);
   if (!added && added.error().cause == Error::Cause::io) return std::unexpected(added.error());
   if (!added || !*added) {
     input.site_problems.add({Problem::Kind::loss, 0, path, "program",
@@ -78,12 +81,12 @@ Result<void> find_build_sites(const std::string& folder, const std::vector<Study
   const Result<std::vector<std::string>> tables = study_sites(folder);
   if (!tables) return std::unexpected(tables.error());
   for (const std::string& table : *tables) {
-    const std::string build = fs::path(table).stem().string();
+    const auto [build, library] = study_sites_of(table);
     const auto known = since.find(build);
-    if (known == since.end()) {
-      into.push_back({table, build, {}});
+    if (known == since.end() || !library.empty()) {
+      into.push_back({table, build, library, {}});
     } else if (is_chosen(build, sources)) {
-      into.push_back({table, build, std::string(known->second)});
+      into.push_back({table, build, {}, std::string(known->second)});
     }
   }
   return {};
@@ -101,7 +104,7 @@ Result<void> add_build_sites(std::vector<BuildSites> tables, const IsolationSour
     return std::tie(since[b.build], a.build, a.path) < std::tie(since[a.build], b.build, b.path);
   });
   for (const BuildSites& table : tables) {
-    if (auto added = add_sites(table.path, sources, input, true); !added) return added;
+    if (auto added = add_sites(table.path, sources, input, &table); !added) return added;
   }
   return {};
 }
@@ -269,7 +272,7 @@ Result<IsolationInput> find_isolation_input(const IsolationSources& sources) {
   if (!sources.application.empty()) return usage_error("--application is for stores");
   IsolationInput input;
   for (const std::string& program : sources.programs) {
-    if (auto added = add_sites(program, sources, input, false); !added)
+    if (auto added = add_sites(program, sources, input, nullptr); !added)
       return std::unexpected(added.error());
   }
   StudyFacts facts;

@@ -92,29 +92,17 @@ Result<std::vector<std::string>> find_programs(const std::vector<std::string>& c
   return std::vector<std::string>{std::move(found)};
 }
 
-Result<std::string> add_all_sites(StudyFolder& study, const std::vector<std::string>& programs,
-                                  bool of_command) {
-  std::string build;
-  ProblemLog problems;
-  for (const std::string& program : programs) {
-    Result<std::string> name = study.add_sites(program, problems);
-    if (!name) {
-      if (of_command)
-        name.error().detail += "; if it starts such a program, use --program for that one";
-      return name;
-    }
-    if (build.empty()) build = *std::move(name);
-  }
-  return build;
-}
-
 Result<StudyBuild> add_all_programs(StudyFolder& study, const std::vector<std::string>& programs,
                                     bool of_command) {
   StudyBuild build;
+  ProblemLog problems;
   for (const std::string& program : programs) {
+    const bool is_library = &program != &programs.front();
     const Result<std::string> traced = traced_build_of(program);
     if (!traced) return std::unexpected(traced.error());
-    Result<std::string> name = add_all_sites(study, {program}, of_command);
+    Result<std::string> name = study.add_sites(program, is_library, problems);
+    if (!name && of_command)
+      name.error().detail += "; if it starts such a program, use --program for that one";
     if (!name && (traced->empty() || name.error().cause != Error::Cause::bad_field)) {
       return std::unexpected(name.error());
     }

@@ -33,17 +33,14 @@ Result<uint64_t> seed_or_random(const std::optional<uint64_t>& seed);
 // io.
 Result<std::vector<std::string>> find_programs(const std::vector<std::string>& command,
                                                std::vector<std::string> programs);
-// Adds the sites of all programs; the first one's build-id names the build of the runs.
-// `of_command`: the programs were not named. Errors: those of StudyFolder::add_sites.
-Result<std::string> add_all_sites(StudyFolder& study, const std::vector<std::string>& programs,
-                                  bool of_command);
 // What a study knows of the programs that it runs.
 struct StudyBuild {
   std::string name;        // of the first program: build-id, or what stands for it
   bool is_traced = false;  // one of them can write core files of its paths (TELLTALE_PATHS)
 };
-// The same for studies in which path tracing is evidence, too: the programs need sites or path
-// tracing. Errors: those of add_all_sites and traced_build_of.
+// Adds the sites of all programs, which need sites or path tracing; the first one's build-id names
+// the build of the runs. `of_command`: the programs were not named. Errors: those of
+// StudyFolder::add_sites and traced_build_of.
 Result<StudyBuild> add_all_programs(StudyFolder& study, const std::vector<std::string>& programs,
                                     bool of_command);
 // Disables core files: those of hundreds of crashes would fill the disk.

@@ -66,9 +66,9 @@ Result<std::vector<RunFile>> choose_files(const StoreFolder& store,
 
 Result<void> add_sites(const std::string& path, const IsolationSources& sources,
                        IsolationInput& input, bool is_build) {
-  const Result<bool> added = is_build
-                                 ? input.sites.add_build(path, sources.limits, input.site_problems)
-                                 : input.sites.add(path, sources.limits, input.site_problems);
+  const Result<bool> added =
+      is_build ? input.sites.add_build(path, {}, sources.limits, input.site_problems)
+               : input.sites.add(path, sources.limits, input.site_problems);
   if (!added && added.error().cause == Error::Cause::io) return std::unexpected(added.error());
   if (!added || !*added)
     input.site_problems.add({Problem::Kind::loss, 0, path, "program",

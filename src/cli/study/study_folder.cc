@@ -98,13 +98,18 @@ Result<void> StudyFolder::make_paths_folder() const {
 
 uint64_t StudyFolder::next_run() const { return runs_.empty() ? 1 : runs_.back().number + 1; }
 
-Result<std::string> StudyFolder::add_sites(const std::string& program, ProblemLog& problems) {
+Result<std::string> StudyFolder::add_sites(const std::string& program, bool is_library,
+                                           ProblemLog& problems) {
   const Result<ProgramSites> sites = read_program_sites(program, problems);
   if (!sites) return std::unexpected(sites.error());
   const std::string& name = sites->build;
-  const std::string path = (fs::path(study_sites_folder(path_)) / (name + ".sites")).string();
+  std::string path = study_sites_path(path_, {name, {}});
   std::error_code failure;
   if (fs::exists(path, failure)) return name;
+  if (is_library) {
+    path = study_sites_path(path_, {name, fs::path(program).filename().string()});
+    if (fs::exists(path, failure)) return name;
+  }
   Result<OutputFile> file = OutputFile::open(path);
   if (!file) return std::unexpected(file.error());
   if (auto written = file->write(sites->text); !written) return std::unexpected(written.error());

@@ -30,9 +30,10 @@ class StudyFolder {
   [[nodiscard]] const std::vector<StudyRun>& runs() const { return runs_; }  // when it was opened
   [[nodiscard]] uint64_t next_run() const;                                   // unused number
 
-  // Stores the site tables of a program under its build-id, unless they exist. Returns their name.
+  // Stores the site tables of a program under its build-id, unless they exist. Returns the id.
+  // `is_library`: the runs are of another program that uses this one; the file gets its name, too.
   // Errors: io; those of SamplerSites::add; bad_field, if the program has no sites.
-  Result<std::string> add_sites(const std::string& program, ProblemLog& problems);
+  Result<std::string> add_sites(const std::string& program, bool is_library, ProblemLog& problems);
   // For files of study_paths_path(). Errors: io.
   [[nodiscard]] Result<void> make_paths_folder() const;
   // Errors: io.

@@ -155,6 +155,7 @@ void SamplerPredicates::match_builds() {
   std::vector<std::vector<isolation::StatedSite>> builds;
   for (const auto& [name, all] : files) {
     if (all.size() < 2) continue;
+    builds_.builds = std::max<uint64_t>(builds_.builds, all.size());
     for (const Sections* sections : all) builds.push_back(state_sites(name, *sections));
   }
   if (builds.empty()) return;
@@ -207,7 +208,6 @@ void SamplerPredicates::count_builds(std::span<const std::vector<isolation::Stat
                                      const isolation::SiteMatches& matches) {
   std::vector<uint32_t> in_builds(listed_count());
   std::vector<bool> is_ambiguous(listed_count());
-  builds_.builds = builds.size();
   for (const std::vector<isolation::StatedSite>& build : builds) {
     for (const isolation::StatedSite& site : build) {
       ++in_builds[matches.same_as[site.site]];

@@ -41,12 +41,12 @@ Result<bool> SamplerSites::add(InputFile file, ProblemLog& problems,
   return ElfImage::recognises(bytes) && add_debug_file(path, section_name, problems);
 }
 
-Result<bool> SamplerSites::add_build(const std::string& path, const InputLimits& limits,
-                                     ProblemLog& problems) {
+Result<bool> SamplerSites::add_build(const std::string& path, const std::string& library,
+                                     const InputLimits& limits, ProblemLog& problems) {
   Result<InputFile> file = InputFile::open(path, limits);
   if (!file) return std::unexpected(file.error());
   const Result<bool> added = add(*std::move(file), problems);
-  programs_.back().name.clear();
+  programs_.back().name = library;
   return added;
 }
 

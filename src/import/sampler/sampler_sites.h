@@ -43,15 +43,16 @@ class SamplerSites {
                    const std::string& section_name = ".debug_site_info");
 
   // As add(): a build of the program of a study or of a store's application, whatever the file's
-  // name is.
-  Result<bool> add_build(const std::string& path, const InputLimits& limits, ProblemLog& problems);
+  // name is; or of the library `library`, if that is not empty.
+  Result<bool> add_build(const std::string& path, const std::string& library,
+                         const InputLimits& limits, ProblemLog& problems);
 
   // Null if no program has them.
   [[nodiscard]] const Section* find(std::string_view unit, std::string_view scheme) const;
   // In order of addition, without duplicates.
   [[nodiscard]] const std::vector<Section>& sections() const { return sections_; }
-  // In order of addition. The name of a build of a study or store is empty, others have the last
-  // part of their path.
+  // In order of addition. The name of a build of a study's or store's program is empty, others
+  // have the last part of their path.
   [[nodiscard]] const std::vector<Program>& programs() const { return programs_; }
   [[nodiscard]] uint64_t site_count() const;
 
