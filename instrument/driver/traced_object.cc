@@ -11,7 +11,8 @@
 
 namespace telltale::driver {
 
-// Any object with path tracing has the name of that section among its names of sections.
+// Any object with path tracing has the name of that section among its names of sections, perhaps
+// as ".zdebug_...": without the dot it is found in either.
 bool is_traced_object(const std::string& path) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) return false;
@@ -22,7 +23,7 @@ bool is_traced_object(const std::string& path) {
     void* const bytes = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (bytes != MAP_FAILED) {
       const std::string name = csi::kRecordSection;
-      found = ::memmem(bytes, size, name.c_str(), name.size() + 1) != nullptr;
+      found = ::memmem(bytes, size, name.c_str() + 1, name.size()) != nullptr;
       ::munmap(bytes, size);
     }
   }

@@ -50,10 +50,46 @@ std::optional<std::string> unpack(uint32_t method, Bytes packed, uint64_t size,
   return std::nullopt;
 }
 
+// How GNU tools name a debug section that they have compressed in the older way ("zlib-gnu"): with
+// "ZLIB", its size in big endian and the zlib stream as content, and without SHF_COMPRESSED.
+// Empty for a section of another kind.
+std::string gnu_compressed_name(std::string_view name) {
+  constexpr std::string_view kDebug = ".debug_";
+  return name.starts_with(kDebug) ? ".z" + std::string(name.substr(1)) : std::string();
+}
+
+struct Compression {
+  uint32_t method = kZlib;
+  uint64_t size = 0;  // of the unpacked section
+};
+
+// Empty if the header is truncated.
+std::optional<Compression> read_header(Cursor& in, bool is_64_bit) {
+  Compression header;
+  header.method = in.read<uint32_t>("ch_type");
+  if (is_64_bit) in.read<uint32_t>("ch_reserved");
+  header.size = is_64_bit ? in.read<uint64_t>("ch_size") : in.read<uint32_t>("ch_size");
+  in.take(is_64_bit ? 8 : 4, "ch_addralign");
+  return in.error() ? std::nullopt : std::optional(header);
+}
+
+// As read_header; `complaint` contains the reason if it is another one.
+std::optional<Compression> read_gnu_header(Cursor& in, std::string& complaint) {
+  constexpr std::string_view kMagic = "ZLIB";
+  Compression header;
+  const Bytes magic = in.take(kMagic.size(), "magic");
+  for (size_t i = 0; i < sizeof(header.size); ++i)
+    header.size = header.size << 8U | in.read<uint8_t>("size");
+  if (in.error()) return std::nullopt;
+  if (std::ranges::equal(magic, std::as_bytes(std::span(kMagic)))) return header;
+  complaint = "it does not begin with ZLIB";
+  return std::nullopt;
+}
+
 class Collector {
  public:
   Collector(std::string_view section, ProblemLog& problems)
-      : wanted_(section), problems_(problems) {}
+      : wanted_(section), wanted_by_gnu_(gnu_compressed_name(section)), problems_(problems) {}
 
   // `offset`: the object's place in its archive.
   Result<void> add_object(Bytes object, const std::string& path, const std::string& member,
@@ -62,9 +98,11 @@ class Collector {
     if (!image) return std::unexpected(image.error());
     ++found_.objects;
     for (const ElfSection& section : image->sections()) {
-      if (section.name != wanted_ || section.type == SHT_NOBITS || section.type == SHT_NULL)
+      const bool is_by_gnu = !section.name.empty() && section.name == wanted_by_gnu_;
+      if ((section.name != wanted_ && !is_by_gnu) || section.type == SHT_NOBITS ||
+          section.type == SHT_NULL)
         continue;
-      if ((section.flags & SHF_COMPRESSED) != 0) {
+      if ((section.flags & SHF_COMPRESSED) != 0 || is_by_gnu) {
         add_compressed(*image, section, path, member, offset);
       } else {
         add(*image, member, offset + section.offset, image->bytes(section), nullptr);
@@ -112,14 +150,12 @@ class Collector {
   void add_compressed(const ElfImage& image, const ElfSection& section, const std::string& path,
                       const std::string& member, uint64_t offset) {
     Cursor in = image.cursor(section);
-    const auto method = in.read<uint32_t>("ch_type");
-    if (image.is_64_bit()) in.read<uint32_t>("ch_reserved");
-    const uint64_t size =
-        image.is_64_bit() ? in.read<uint64_t>("ch_size") : in.read<uint32_t>("ch_size");
-    in.take(image.is_64_bit() ? 8 : 4, "ch_addralign");
     std::string complaint = "the compression header is truncated";
+    const std::optional<Compression> header = (section.flags & SHF_COMPRESSED) != 0
+                                                  ? read_header(in, image.is_64_bit())
+                                                  : read_gnu_header(in, complaint);
     std::optional<std::string> text;
-    if (!in.error()) text = unpack(method, in.rest(), size, complaint);
+    if (header) text = unpack(header->method, in.rest(), header->size, complaint);
     if (!text) {
       problems_.add({Problem::Kind::corruption, offset + section.offset, path, std::string(wanted_),
                      "the section cannot be decompressed: " + complaint, section.size});
@@ -141,6 +177,7 @@ class Collector {
   }
 
   std::string_view wanted_;
+  std::string wanted_by_gnu_;  // empty if there is none
   ProblemLog& problems_;
   StaticSections found_;
 };

@@ -33,10 +33,10 @@ struct StaticSections {
 bool may_have_static_sections(Bytes file);
 
 // All sections with that name of an executable, shared library, object file, separate debug file or
-// archive of object files. Compressed sections (gABI, SHF_COMPRESSED; zlib and zstd) are unpacked.
-// Damage goes to `problems`: an unreadable member, a section that cannot be unpacked. Holds views:
-// the bytes must outlive it. Errors: bad_magic for any other file; those of ElfImage::read and
-// read_archive.
+// archive of object files. Compressed sections (gABI, SHF_COMPRESSED; zlib and zstd) are unpacked,
+// and those that GNU tools have renamed: .zdebug_x is found as .debug_x. Damage goes to `problems`:
+// an unreadable member, a section that cannot be unpacked. Holds views: the bytes must outlive it.
+// Errors: bad_magic for any other file; those of ElfImage::read and read_archive.
 Result<StaticSections> read_static_sections(Bytes file, const std::string& path,
                                             std::string_view section, ProblemLog& problems);
 

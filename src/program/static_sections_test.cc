@@ -19,15 +19,16 @@ namespace telltale {
 namespace {
 
 constexpr std::string_view kName = ".debug_site_info";
+constexpr std::string_view kGnuName = ".zdebug_site_info";
 
 std::string text_of(const StaticSection& section) {
   return {reinterpret_cast<const char*>(section.bytes.data()), section.bytes.size()};
 }
 
-std::string object(const std::string& content, uint64_t flags = 0) {
+std::string object(const std::string& content, uint64_t flags = 0, std::string_view name = kName) {
   testing::ElfBuilder elf;
   testing::ElfBuilder::Section section;
-  section.name = kName;
+  section.name = name;
   section.flags = flags;
   section.bytes = content;
   elf.add(section);
@@ -48,6 +49,13 @@ std::string deflated(const std::string& text) {
              reinterpret_cast<const Bytef*>(text.data()), text.size());
   out.resize(size);
   return out;
+}
+
+// As objcopy --compress-debug-sections=zlib-gnu has it.
+std::string packed_by_gnu(uint64_t size, const std::string& bytes) {
+  std::string header = "ZLIB";
+  for (int shift = 56; shift >= 0; shift -= 8) header += static_cast<char>(size >> shift);
+  return header + bytes;
 }
 
 std::string member(const std::string& name, const std::string& content) {
@@ -89,6 +97,29 @@ TEST(StaticSections, AreUnpacked) {
               (std::vector<std::string>{":" + text}));
   }
   EXPECT_EQ(problems.count(), 0U);
+}
+
+TEST(StaticSections, AreUnpackedIfGnuToolsHaveRenamedThem) {
+  const std::string text(5000, 'x');
+  const std::string content = packed_by_gnu(text.size(), deflated(text));
+  ProblemLog problems;
+  EXPECT_EQ(found(object(content, 0, kGnuName), problems), (std::vector<std::string>{":" + text}));
+  EXPECT_TRUE(found(object(content, 0, ".zdebug_site"), problems).empty());
+  EXPECT_EQ(problems.count(), 0U);
+}
+
+TEST(StaticSections, DamagedOnesOfGnuToolsAreToldAndLeftOut) {
+  const std::string text(5000, 'x');
+  const std::string bytes = deflated(text);
+  for (const std::string& content :
+       {packed_by_gnu(text.size() + 1, bytes), packed_by_gnu(text.size() - 1, bytes),
+        packed_by_gnu(uint64_t{1} << 62, bytes), packed_by_gnu(~uint64_t{0}, bytes),
+        packed_by_gnu(text.size(), bytes.substr(0, 9)), packed_by_gnu(text.size(), ""),
+        std::string("ZLIB"), std::string(), "zlib" + packed_by_gnu(text.size(), bytes).substr(4)}) {
+    ProblemLog problems;
+    EXPECT_TRUE(found(object(content, 0, kGnuName), problems).empty());
+    EXPECT_EQ(problems.damage_count(), 1U);
+  }
 }
 
 TEST(StaticSections, DamagedAndBombsAreToldAndLeftOut) {
