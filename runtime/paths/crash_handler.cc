@@ -11,6 +11,7 @@
 #include <ucontext.h>
 
 #include "../signals/aligned_handler.h"
+#include "../signals/alignment_check.h"
 #include "../signals/kept_handlers.h"
 #include "../signals/sanitizer_death.h"
 #include "../signals/unchecked_memory.h"
@@ -130,6 +131,7 @@ void write_once(int signal, const siginfo_t& info, const ucontext_t& context) {
 }
 
 TELLTALE_SIGNAL_HANDLER void on_fatal(int signal, siginfo_t* info, void* context) {
+  const signals::WithoutAlignmentCheck unchecked;
   const int kept = errno;
   write_once(signal, *info, *static_cast<const ucontext_t*>(context));
   hand_on(signal, info);
@@ -143,6 +145,7 @@ bool take_context(ucontext_t& here) {
 
 // The functions that led to a call of exit() are on the stack.
 void on_exit() {
+  const signals::WithoutAlignmentCheck unchecked;
   const siginfo_t none = {};
   ucontext_t here;
   if (take_context(here)) write_once(0, none, here);

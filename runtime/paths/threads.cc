@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "../signals/aligned_handler.h"
+#include "../signals/alignment_check.h"
 #include "system.h"
 
 namespace telltale::paths {
@@ -38,6 +39,7 @@ void wait_for_release() {
 }
 
 TELLTALE_SIGNAL_HANDLER void on_stop(int, siginfo_t*, void* context) {
+  const signals::WithoutAlignmentCheck unchecked;
   const int kept = errno;
   const int self = thread_id();
   Threads* const threads = __atomic_load_n(&asked, __ATOMIC_ACQUIRE);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "../signals/aligned_handler.h"
+#include "../signals/alignment_check.h"
 #include "../signals/kept_handlers.h"
 #include "../signals/sanitizer_death.h"
 #include "backtrace.h"
@@ -121,6 +122,7 @@ bool is_from_kernel(const siginfo_t* info, int signal) {
 }
 
 TELLTALE_SIGNAL_HANDLER void on_fatal(int signal, siginfo_t* info, void* context) {
+  const signals::WithoutAlignmentCheck unchecked;
   const int kept = errno;
   if (!is_from_kernel(info, signal)) {
     info = nullptr;

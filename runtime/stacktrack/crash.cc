@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "../signals/aligned_handler.h"
+#include "../signals/alignment_check.h"
 #include "../signals/kept_handlers.h"
 #include "../signals/sanitizer_death.h"
 #include "configure.h"
@@ -109,6 +110,7 @@ bool let_go_of_cut_file(const void* address) {
 }
 
 TELLTALE_SIGNAL_HANDLER void handle(int number, siginfo_t* info, void*) {
+  const signals::WithoutAlignmentCheck unchecked;
   const KeepErrno keep;
   if (number == SIGBUS && info->si_code == BUS_ADRERR && let_go_of_cut_file(info->si_addr)) return;
 #if TELLTALE_ST_COMES_BACK

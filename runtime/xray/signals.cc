@@ -3,6 +3,7 @@
 #include <signal.h>
 
 #include "../signals/aligned_handler.h"
+#include "../signals/alignment_check.h"
 #include "../signals/kept_handlers.h"
 #include "../signals/sanitizer_death.h"
 #include "cells.h"
@@ -88,6 +89,7 @@ void crash(int signal, const siginfo_t* info) {
 }
 
 TELLTALE_SIGNAL_HANDLER void on_fatal(int signal, siginfo_t* info, void*) {
+  const signals::WithoutAlignmentCheck unchecked;
   if (signal == SIGBUS && info->si_code == BUS_ADRERR && lose_trace(info->si_addr)) return;
   if (is_crashing_here()) __builtin_longjmp(after_fault, 1);
   if (state.options.notes_crashes()) crash(signal, info);
@@ -98,7 +100,10 @@ void on_sanitizer_death() { crash(0, nullptr); }
 
 // The previous handler runs after ours; for the default action, ending the process is our task.
 TELLTALE_SIGNAL_HANDLER void on_snapshot_signal(int signal, siginfo_t* info, void* context) {
-  write_snapshot(nullptr);
+  {
+    const signals::WithoutAlignmentCheck unchecked;
+    write_snapshot(nullptr);
+  }
   struct sigaction& host = before[signal];
   const bool asks = (host.sa_flags & SA_SIGINFO) != 0;
   if (!asks && (host.sa_handler == SIG_DFL || host.sa_handler == SIG_IGN)) return;

@@ -18,13 +18,13 @@ EMULATOR = shutil.which("qemu-x86_64")
 
 @unittest.skipUnless(platform.machine() == "x86_64", "the stack is that of x86-64")
 class HandlerStacks(SamplerCase):
-    def crash(self, *command):
+    def crash(self, *command, by=signal.SIGSEGV):
         """The names of the report's parts, and the functions on the stack that have paths."""
         file = self.path("paths")
         for old in (file, self.report):
             old.unlink(missing_ok=True)
         done = run(*command, env={"SAMPLER_FILE": str(self.report), "TELLTALE_PATHS": str(file)})
-        self.assertEqual(done.returncode, -signal.SIGSEGV, done.stderr)
+        self.assertEqual(done.returncode, -by, done.stderr)
         return ([name for name, _ in self.subreports()],
                 [frame["function"] for frame in traced_frames(paths(file))])
 
@@ -35,6 +35,16 @@ class HandlerStacks(SamplerCase):
                 parts, functions = self.crash(program, "crashes")
                 self.assertIn("main-backtrace", parts)
                 self.assertEqual(functions, ["may_crash"])  # the others have one path
+
+    def test_a_program_that_checks_the_alignment_of_addresses(self):
+        """Handlers keep its flag, and would raise SIGBUS themselves."""
+        for release in RELEASES:
+            for level in ("-O0", "-O2"):
+                with self.subTest(release=release, level=level):
+                    program = build(self.path("program"), release, level, *COMBINED, SOURCE_DIR / "tests/programs/csi/checks_alignment.c")
+                    parts, functions = self.crash(program, by=signal.SIGBUS)
+                    self.assertIn("main-backtrace", parts)
+                    self.assertEqual(functions, ["fill"])
 
     @unittest.skipUnless(EMULATOR, "needs qemu-x86_64")
     def test_under_qemu(self):
@@ -58,14 +68,15 @@ class RecorderHandlerStacks(unittest.TestCase):
         return program
 
     def run_program(self, program, number, status, *words, **environment):
-        done = subprocess.run([program, str(int(number)), *words], capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
+        done = subprocess.run([program, number if isinstance(number, str) else str(int(number)), *words], capture_output=True, text=True, timeout=60, env={**os.environ, **environment})
         self.assertEqual(done.returncode, status, done.stderr)
 
     @unittest.skipUnless(recorder_programs.CLANG, "needs clang")
     def test_the_xray_recorder_writes_a_snapshot(self):
         program = self.build(recorder_programs.CLANG, "-DTELLTALE_STACKTRACK_DISABLED", "-fno-xray-link-deps", "-fxray-instrument",
                              "-fxray-instruction-threshold=1")
-        for number, status in ((signal.SIGSEGV, -signal.SIGSEGV), (signal.SIGABRT, -signal.SIGABRT), (signal.SIGUSR2, 0)):
+        for number, status in ((signal.SIGSEGV, -signal.SIGSEGV), (signal.SIGABRT, -signal.SIGABRT), (signal.SIGUSR2, 0),
+                               ("unaligned", -signal.SIGBUS)):
             with self.subTest(number):
                 trace = program.with_name(f"{number}.xray")
                 self.run_program(program, number, status, **recorder_programs.settings("xray", trace, "mode=snapshot"))
@@ -75,10 +86,10 @@ class RecorderHandlerStacks(unittest.TestCase):
 
     def test_stacktrack_dumps_its_ring(self):
         program = self.build("g++", recorder_programs.STACKTRACK)
-        for number in (signal.SIGSEGV, signal.SIGABRT):
+        for number, status in ((signal.SIGSEGV, -signal.SIGSEGV), (signal.SIGABRT, -signal.SIGABRT), ("unaligned", -signal.SIGBUS)):
             with self.subTest(number):
                 ring = program.with_name(f"{number}.tlg")
-                self.run_program(program, number, -number, ring)
+                self.run_program(program, number, status, ring)
                 self.assertEqual([hit[2] for hit in stacktrack_file.File(ring).hits], ["write"] * 10)
 
 
