@@ -287,6 +287,24 @@ std::optional<std::string_view> mono_method(std::string_view name) {
   return name;
 }
 
+// A part of what compilers, and telltale-cc, add to a function's name for a copy of it: f.part.0.
+bool is_suffix_of_copy(std::string_view part) {
+  constexpr auto kSuffixes = std::to_array<std::string_view>({
+      // gcc
+      "actor", "clone", "cold", "constprop", "default", "destroy", "ifunc", "isra", "local_alias",
+      "localalias", "lto_priv", "part", "resolver", "retn", "simdclone",
+      // clang
+      "Tgm", "__part", "__uniq", "argprom", "cleanup", "content", "eh", "extracted", "hot",
+      "internalized", "llvm", "memprof", "noalloc", "resume", "specialized", "split",
+      // telltale-cc
+      "aside", "asking", "fast", "first", "passed", "slow", "unchecked",
+  });
+  if (!part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos) return true;
+  // For processors: target_clones.
+  return part.starts_with("arch_") || part.starts_with("avx") || part.starts_with("sse") ||
+         part.starts_with("_M") || std::ranges::find(kSuffixes, part) != kSuffixes.end();
+}
+
 }  // namespace
 
 std::string bare_name(std::string_view demangled) {
@@ -344,11 +362,16 @@ std::string_view without_copy(std::string_view demangled) {
   if (demangled.contains(".omp_outlined") || demangled.contains("._omp_fn.")) return demangled;
   const size_t clone = demangled.find(" [clone .");
   if (clone != std::string_view::npos) return clone == 0 ? demangled : demangled.substr(0, clone);
-  // Names of C++ have no dot of their own but "...".
-  const size_t dot = demangled.find('.', 1);
-  const bool is_copy = dot != std::string_view::npos && !demangled.contains("...") &&
-                       !demangled.contains('(') && !demangled.contains('+');
-  return is_copy ? demangled.substr(0, dot) : demangled;
+  if (demangled.contains("...") || demangled.contains('(') || demangled.contains('+'))
+    return demangled;
+  // Other dots are the name's own: of assembly, of Go, or a file's in _GLOBAL__sub_I_main.cc.
+  std::string_view name = demangled;
+  for (size_t dot = name.rfind('.'); dot != 0 && dot != std::string_view::npos;
+       dot = name.rfind('.')) {
+    if (!is_suffix_of_copy(name.substr(dot + 1))) break;
+    name = name.substr(0, dot);
+  }
+  return name;
 }
 
 }  // namespace telltale

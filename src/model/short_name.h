@@ -22,7 +22,8 @@ std::string template_name(std::string_view name);
 
 // The name of the function of which compilers made a copy: f of f.part.0, f.cold or f.slow
 // (telltale-cc's), of C++ "f(int) [clone .cold]"; not of the bodies of OpenMP's parallel regions.
-// Symbol tables have such names, debug information does not. Other names stay as they are.
+// Symbol tables have such names, debug information does not. Other names stay as they are, with
+// dots of their own, such as _GLOBAL__sub_I_main.cc.
 std::string_view without_copy(std::string_view demangled);
 
 }  // namespace telltale

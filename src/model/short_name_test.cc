@@ -106,6 +106,19 @@ TEST(WithoutCopy, DropsWhatCompilersAdd) {
     EXPECT_EQ(without_copy(name), name);
 }
 
+TEST(WithoutCopy, KeepsTheDotsOfNames) {
+  for (const char* const name : {"a.b", "x.y.z", "f.cold.b", "_GLOBAL__sub_I_main.cc",
+                                 "asan.module_ctor", "main.main.func1", "f.", "f..b", ".cold"})
+    EXPECT_EQ(without_copy(name), name);
+  for (const char* const suffix :
+       {".cold", ".part.0", ".llvm.1234", ".__uniq.99", ".avx2", ".avx512f.1", ".arch_x86_64_v3",
+        ".sse4.2", ".default.0", ".specialized.3", ".resume", ".1", ".lto_priv.0.cold", ".fast",
+        ".asking", ".slow.unchecked"}) {
+    EXPECT_EQ(without_copy(std::string("f") + suffix), "f") << suffix;
+    EXPECT_EQ(without_copy(std::string("a.b") + suffix), "a.b") << suffix;
+  }
+}
+
 TEST(TemplateName, InstancesShareTheirTemplatesName) {
   EXPECT_EQ(template_name("big<int>"), "big");
   EXPECT_EQ(template_name("S<int>::m"), "S::m");

@@ -458,6 +458,16 @@ class CrashPaths(SamplerCase):
         self.assertEqual(run("zstd", "-q", self.file, "-o", self.path("core.zst")).returncode, 0)
         self.check_parse(traced_frames(paths(self.path("core.zst"), "--program", self.program))[1])
 
+    def test_names_with_dots_of_their_own(self):
+        source = SOURCE_DIR / "tests/programs/csi/dotted_names.cc"
+        for release, level in itertools.product(RELEASES, ("-O0", "-O2")):
+            with self.subTest(release=release, level=level):
+                program = build(self.path("program"), release, "--trace=pt.schema", "-silent", level, source, cxx=True)
+                self.crash("", program)
+                names = re.findall(r"(?m)^#\d+ +(\S+)", run(TELLTALE, "paths", self.file, "--program", program).stdout)
+                self.assertEqual(names[0], "walk.v.first_half")
+                self.assertIn("_GLOBAL__sub_I_dotted_names.cc", names)
+
     def test_sections_that_objcopy_has_compressed(self):
         """GNU's older form renames them: .debug_PT is .zdebug_PT then."""
         program = build(self.path("program"), RELEASES[-1], "--trace=all.schema", "-fsampler-scheme=branches", "-silent", "-g", "-pthread", SOURCE)
