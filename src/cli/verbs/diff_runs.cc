@@ -136,15 +136,15 @@ std::string to_text(const RunsDiff& diff, const DiffRunsOptions& options) {
                        const RunsComparison::Side& times) {
     std::string shown = visible(files.front());
     if (files.size() > 1) shown += fmt::format(" and {} more", files.size() - 1);
-    const std::string words = fmt::format("{} {}: {} in calls ({} .. {})", name, shown,
+    const std::string words = fmt::format("{} {}: median {} in calls ({} .. {})", name, shown,
                                           show_duration(static_cast<double>(times.median)),
                                           show_duration(static_cast<double>(times.least)),
                                           show_duration(static_cast<double>(times.most)));
     return folded(words, 0, 2) + "\n";
   };
   return side("A", options.before, whole.before) + side("B", options.after, whole.after) +
-         fmt::format("change {}, 95 % interval {}\n\n", change_of(whole.ratio),
-                     interval_of(whole)) +
+         fmt::format("change of the geometric mean {}, 95 % interval {}\n\n",
+                     change_of(whole.ratio), interval_of(whole)) +
          shown_runs_functions(diff, options.rows).to_text();
 }
 
