@@ -27,7 +27,8 @@ ALLOWED = {"syscall", "mmap", "madvise", "fstat", "clock_gettime", "__errno_loca
            # Only when the program itself sets a handler (runtime/signals).
            "ssignal", "__sigaction", "__interceptor_sigaction", "__interceptor_signal",
            # Weak: in programs with a sanitizer.
-           "__sanitizer_set_death_callback", "__tsan_acquire", "__tsan_release"}
+           "__sanitizer_set_death_callback", "__tsan_acquire", "__tsan_release", "__tsan_init", "AnnotateIgnoreSyncBegin",
+           "AnnotateIgnoreSyncEnd"}
 
 
 def run(*command, **environment):
