@@ -82,7 +82,8 @@ int print_section(const Section& section, const DocumentSchema& schema, const Re
   return report_problems(options.reading, problems);
 }
 
-// Why no call is shown, what the filter names in vain, and a function without a name.
+// Says on standard error why no call is shown, which threads and patterns of the filter match
+// nothing, and which functions have no name.
 void remark(const TimedCalls& calls, const CallFilter& filter, const FunctionNames& names,
             const std::vector<FunctionDurations>& functions, const SlowOptions& options) {
   std::vector<FunctionId> ended;

@@ -47,11 +47,11 @@ bool is_interrupted(const std::vector<FramePaths>& frames, size_t index) {
 }
 
 void add_stopped_frame(const std::vector<FramePaths>& frames, size_t index,
-                       const ProgramEvidence::Frame& told, Stops& stops) {
+                       const ProgramEvidence::Frame& evidence, Stops& stops) {
   if (!is_interrupted(frames, index)) return;
   const FramePaths& frame = frames[index];
   stops.interrupted = true;
-  if (told.stopped_in.size() == 1)
+  if (evidence.stopped_in.size() == 1)
     stops.places.insert(
         {{name_of(frame.innermost_file), frame.innermost_line}, {name_of(frame.file), frame.line}});
 }

@@ -42,10 +42,10 @@ struct Stops {
 // instruction, not in a call.
 bool is_interrupted(const std::vector<FramePaths>& frames, size_t index);
 
-// Adds the place where the frame at `index` stopped to `stops`, but only if the frame was
-// interrupted (is_interrupted()). `told` is what the core file shows of that frame.
+// Adds the place where the frame at `index` stopped to `stops` if is_interrupted() holds for it.
+// `evidence`: of this frame, from the core file.
 void add_stopped_frame(const std::vector<FramePaths>& frames, size_t index,
-                       const ProgramEvidence::Frame& told, Stops& stops);
+                       const ProgramEvidence::Frame& evidence, Stops& stops);
 
 // What is known of a block.
 struct BlockAnswer {

@@ -23,8 +23,9 @@ class GoneFunctions {
 
   void add(const csi::FlowRecord& record);
   void add(const csi::UnitRecord::Callees& callees);
-  // Views of the names that were added. `ran` is by record, in the order of add(), and block. A
-  // name stands for all functions that have it, in all modules.
+  // Returns views of the names that were added. `ran` is indexed by record, in the order of add(),
+  // and by block. Modules are not told apart: functions with the same file and symbol in two
+  // modules have one name here.
   [[nodiscard]] Names that_may_have_run(const std::vector<std::vector<Ran>>& ran) const;
 
  private:

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
+#include <cstring>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -119,11 +119,10 @@ class XrayRecording::Builder {
     if (count == 0) return;
     recording_.problems_.add(
         {Problem::Kind::oddity, first, file.input.name(), "BasicArgument",
-         fmt::format(
-             "{} of calls whose entries are not in the file: its recorder leaves calls out "
-             "while more than max_stack_depth (64 unless it is set) are open, those that an "
-             "exception or longjmp has left included",
-             counted(count, "argument")),
+         fmt::format("{} of calls whose entries are not in the file: its recorder leaves calls out "
+                     "while more than max_stack_depth (64 by default) are open, which includes "
+                     "those that an exception or longjmp has left",
+                     counted(count, "argument")),
          0});
   }
   // Converts a file's time stamp to the recording's clock.
@@ -167,7 +166,7 @@ class XrayRecording::Builder {
       std::ranges::stable_sort(files, {}, [&](const auto& file) {
         return std::pair(pids[file.first].size(), ~file.second.bytes);
       });
-      // Most processes that fork wait for their children.
+      // A parent usually waits for its children, so that its own copy of the buffer ends last.
       const auto goes_on_differently = [&](const auto& file) {
         return common_bytes(files.front(), file) < file.second.bytes;
       };
@@ -183,7 +182,8 @@ class XrayRecording::Builder {
         ++dropped[file].buffers;
         dropped[file].in.insert(most);
         uint64_t same = 0;
-        for (size_t k = 0; k < i; ++k) same = std::max(same, common_bytes(files[k], files[i]));
+        for (size_t k = 0; k < i && same < region.bytes; ++k)
+          same = std::max(same, common_bytes(files[k], files[i]));
         if (same < region.bytes && region.is_whole())
           parts.push_back({buffer.first, file, most, region, same});
       }
@@ -228,6 +228,9 @@ class XrayRecording::Builder {
           static_cast<size_t>(of.second.begin), static_cast<size_t>(of.second.bytes));
     };
     const Bytes all = bytes(one);
+    const size_t least = std::min(one.second.bytes, other.second.bytes);
+    // Faster than mismatch(), and snapshots of one process are equal as far as both go.
+    if (std::memcmp(all.data(), bytes(other).data(), least) == 0) return least;
     return static_cast<uint64_t>(std::ranges::mismatch(all, bytes(other)).in1 - all.begin());
   }
 

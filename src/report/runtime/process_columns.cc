@@ -17,6 +17,7 @@ TableCell ProcessColumns::number(size_t process) const {
 }
 
 std::array<TableCell, 2> ProcessColumns::cells_of(uint64_t id) const {
+  if (size() < 2) return {};  // in() leaves both columns out
   const auto process = processes_.find(source_.process_of(id));
   if (id == 0 || process == processes_.end()) return {};  // an unresolved class is of any
   return {process->second.pid, number(process->first)};
