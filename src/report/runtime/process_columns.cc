@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "import/timed_calls.h"
 #include "report/process_number.h"
 #include "report/runtime/runtime_fields.h"
 
