@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <random>
@@ -144,10 +145,9 @@ int main(int argc, char** argv) {
   Random random(job.seed);
   std::array<size_t, 5> statuses{};
   for (size_t run = 0; run < job.count; ++run) {
-    {
-      std::ofstream file(job.scratch, std::ios::binary | std::ios::trunc);
-      file << mutate(job.good, random);
-    }
+    // A new file: ext4 writes one that was truncated to the disk when it is closed.
+    std::filesystem::remove(job.scratch);
+    std::ofstream(job.scratch, std::ios::binary) << mutate(job.good, random);
     std::vector<std::string> words = job.words;
     std::vector<char*> arguments;
     for (std::string& word : words) {

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -96,10 +97,9 @@ class Sweep {
     return first;
   }
   void use(std::string_view kind, size_t at, const std::string& bytes) {
-    {
-      std::ofstream file(job_.scratch, std::ios::binary | std::ios::trunc);
-      file << bytes;
-    }
+    // A new file: ext4 writes one that was truncated to the disk when it is closed.
+    std::filesystem::remove(job_.scratch);
+    std::ofstream(job_.scratch, std::ios::binary) << bytes;
     results_ << kind << ' ' << at << ' ' << run_verb(words({"info", "--strict"})) << ' '
              << run_verb(words({"top", "--strict"})) << ' ' << run_verb(words({"check"}));
     telltale::OpenOptions options;

@@ -2,9 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/error.h"
 #include "bytes/cursor.h"
@@ -18,7 +18,10 @@ class ByteSource {
 
   // `size` is the file's, if known.
   ByteSource(int fd, std::string name, std::optional<uint64_t> size = {})
-      : fd_(fd), name_(std::move(name)), size_(size), buffer_(kStepBytes) {}
+      : fd_(fd),
+        name_(std::move(name)),
+        size_(size),
+        buffer_(std::make_unique_for_overwrite<std::byte[]>(kStepBytes)) {}
 
   // The bytes that were read and not yet consumed; at least `n` unless the input ends before. n <=
   // kStepBytes. Errors: io.
@@ -37,7 +40,8 @@ class ByteSource {
   int fd_;
   std::string name_;
   std::optional<uint64_t> size_;
-  std::vector<std::byte> buffer_;
+  // kStepBytes. Not initialised: a short file touches only the pages that it fills.
+  std::unique_ptr<std::byte[]> buffer_;
   size_t begin_ = 0;  // of the unconsumed part of the buffer
   size_t end_ = 0;
   uint64_t read_ = 0;

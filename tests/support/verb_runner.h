@@ -45,8 +45,10 @@ class VerbRunner {
 
   [[nodiscard]] const VerbFiles& files() const { return files_; }
 
+  // A new file: ext4 writes one that was truncated to the disk when it is closed.
   void set_recording(std::string_view bytes) {
-    std::ofstream(files_.recording, std::ios::binary | std::ios::trunc) << bytes;
+    std::filesystem::remove(files_.recording);
+    std::ofstream(files_.recording, std::ios::binary) << bytes;
   }
 
   // Returns the exit status. Outputs of earlier runs are gone: verbs replace no file of another
