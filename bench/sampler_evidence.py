@@ -29,8 +29,8 @@ os.environ.setdefault("TELLTALE_BINARY_DIR", str(pathlib.Path(__file__).absolute
 import sampler_overhead  # noqa: E402
 from sampler_overhead import BINARY_DIR, LUA, NO_AUTOTOOLS, RELEASE, SCHEMES, SOURCE_DIR, debian_sources  # noqa: E402
 from evidence_plot import plot  # noqa: E402
+import known_causes  # noqa: E402
 
-TELLTALE = BINARY_DIR / "bin/telltale"
 SPARSITIES = (100, 1000)
 # How programs are built, and the rates that each build runs at; None: no rate is set.
 KINDS = {"plain": "", "always": SCHEMES + " -fno-sample", "sampled": SCHEMES,
@@ -273,107 +273,6 @@ def counters(report):
     return found
 
 
-def run_telltale(*words, cwd):
-    done = subprocess.run([str(word) for word in (TELLTALE, *words)], cwd=cwd, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"telltale {' '.join(map(str, words))}: {done.returncode}\n{done.stderr[-2000:]}")
-    return done.stdout
-
-
-# The command, {} is the run; the predicates that name a cause, and not only where it ends; their function, if it matters.
-CAUSES = {
-    "stock": (["./program", "{}"], ("shelf == (const char *)0", "shelf <= (const char *)0", "shelf_of == 0", "shelf_of <= 0", "quantity < 0 is TRUE",
-                                    "free_quantity < 0", "room_left < 0", "used > room"), None),
-    "sheet": (["./program", "--work", "{}", "--quiet"], ("name == (struct name *)0", "name <= (struct name *)0", "find_name == 0", "find_name <= 0"),
-              "explain_node"),
-    # One planted bug each (bench/programs/causes): a boundary, a null pointer, a wrong order, a counter that overflows, threads.
-    "boundary": (["./program", "{}"], ("length > longest is TRUE", "length > longest", "length >= longest", "i > longest", "i >= longest",
-                                       "i == longest"), None),
-    "missing": (["./program", "{}"], ("article != NULL is FALSE", "article == (struct article *)0", "article <= (struct article *)0",
-                                      "find_article == 0", "find_article <= 0"), None),
-    "wrong_order": (["./program", "{}"], ("in_a_hurry is TRUE", "chance_below(400) == 0 is TRUE", "chance_below == 0", "chance_below <= 0"), None),
-    "overflow": (["./program", "{}"], ("new value of wrong_records < old value of wrong_records", "new value of wrong_records <= old value of wrong_records",
-                                       "wrong_records < 0LL", "wrong_records <= 0LL"), "count_wrong"),
-    # An urgent job leaves no thread that waits; the C library declares `daylight`, which is 0.
-    "wakeup": (["./program", "{}"], ("is_urgent is TRUE", "chance_below(4 * kJobs) == 0 is TRUE", "chance_below == 0", "chance_below <= 0",
-                                     "waiting < is_urgent", "waiting <= is_urgent",
-                                     *(f"waiting {sign} {zero}" for sign in ("==", "<=") for zero in ("done", "daylight", "__daylight"))), None),
-}
-# Options of the compiler that a program needs.
-MORE_FLAGS = {"wakeup": ["-pthread"]}
-
-
-def ranks_first(study, program, predicates, function):
-    rows = json.loads(run_telltale("isolate", study, "--program", program, "--limit", 1, "--json", cwd=study))["rows"]
-    return bool(rows) and rows[0]["predicate"] in predicates and function in (None, rows[0]["function"])
-
-
-def subset(study, rows, head, folder):
-    """A study of these runs; their reports are links."""
-    shutil.rmtree(folder, ignore_errors=True)
-    (folder / "reports").mkdir(parents=True)
-    (folder / "sites").symlink_to(study / "sites")
-    (folder / "runs.tsv").write_text("\n".join([*head, *rows, ""]))
-    for row in rows:
-        number = row.split("\t", 1)[0]
-        os.link(study / f"reports/{number}.report", folder / f"reports/{number}.report")
-    return folder
-
-
-def runs_needed(study, program, predicates, function, folder, seed):
-    """Runs in a random order from which on the cause ranks first, however many more there are; None: it does not with all.
-    Sizes grow by two fifths."""
-    lines = (study / "runs.tsv").read_text().splitlines()
-    head, rows = lines[:2], [row for row in lines[2:] if (study / f"reports/{row.split(chr(9), 1)[0]}.report").exists()]
-    random.Random(seed).shuffle(rows)
-    sizes = [len(rows)]
-    while sizes[-1] > 8:
-        sizes.append(int(sizes[-1] / 1.4))
-    needed = None
-    for size in sizes:
-        if not ranks_first(subset(study, rows[:size], head, folder / "part"), program, predicates, function):
-            break
-        needed = size
-    return needed
-
-
-def cause(name, folder, options):
-    """By mode: runs needed (None: more than there are), and how many there are."""
-    command, predicates, function = CAUSES[name]
-    place = folder / f"cause-{name}"
-    place.mkdir()
-    if name == "stock":
-        files = [SOURCE_DIR / "examples/stock/stock.c"]
-    elif name != "sheet":
-        files = [SOURCE_DIR / f"bench/programs/causes/{name}.c"]
-    else:
-        files = [file for file in sorted((SOURCE_DIR / "examples/sheet").glob("*.c")) if file.name != "fuzz_target.c"]
-    answers = {}
-    modes = [("always", SCHEMES + " -fno-sample", None)]
-    modes += [(f"{kind}, 1/{sparsity}", flags, sparsity) for kind, flags in KINDS.items() if kind != "always" and SCHEMES in flags and
-              (not options.kind or kind in options.kind) for sparsity in options.sparsity or SPARSITIES]
-    for mode, flags, sparsity in modes:
-        program = place / "program"
-        subprocess.run([BINARY_DIR / "bin/telltale-cc", "-g", "-O1", "-w", "-frelative-paths", *flags.split(), *MORE_FLAGS.get(name, ()), *files, "-o", program, "-lm"],
-                       check=True, env={**os.environ, "TELLTALE_CLANG_RELEASE": RELEASE})
-        study = place / "study"
-        shutil.rmtree(study, ignore_errors=True)
-        words = () if sparsity is None else ("--sparsity", sparsity)
-        runs = min(options.runs, 500) if sparsity is None else options.runs
-        run_telltale("run", "-q", "--study", study, "--times", runs, "--jobs", 2, "--seed", 1, *words, "--", *command, cwd=place)
-        needed = [runs_needed(study, program, predicates, function, place, seed) for seed in range(options.repetitions)]
-        answers[mode] = {"needed": needed, "of": runs}
-        print(f"{name:<10} {mode:<24} {summary(needed, runs)}", flush=True)
-    return answers
-
-
-def summary(needed, runs):
-    ordered = sorted(math.inf if one is None else one for one in needed)
-    quartiles = [ordered[(len(ordered) - 1) * part // 4] for part in (2, 1, 3)]
-    median, low, high = (f"more than {runs}" if one == math.inf else str(one) for one in quartiles)
-    return f"median {median}, quartiles {low} to {high}, never in {needed.count(None)} of {len(needed)}"
-
-
 def geometric_mean(numbers):
     return math.exp(sum(map(math.log, numbers)) / len(numbers))
 
@@ -390,7 +289,7 @@ def print_table(title, rows, mean, form):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--part", action="append", choices=("cost", "instructions", "evidence", "cause"), help="default: all")
-    parser.add_argument("--program", action="append", choices=(*PROGRAMS, *CAUSES), help="default: all")
+    parser.add_argument("--program", action="append", choices=(*PROGRAMS, *known_causes.CAUSES), help="default: all")
     parser.add_argument("--kind", action="append", choices=[kind for kind in KINDS if kind not in ("plain", "always")], help="default: all")
     parser.add_argument("--sparsity", "--rate", action="append", type=int, help=f"one in how many is sampled; default: {SPARSITIES}")
     parser.add_argument("--rounds", type=int, default=5, help="interleaved runs for times")
@@ -423,8 +322,11 @@ def main():
             if options.json:
                 options.json.write_text(json.dumps(found, indent=1))
         if "cause" in parts:
-            for program in [one for one in options.program or CAUSES if one in CAUSES]:
-                found["cause"][program] = cause(program, bench.folder, options)
+            modes = [("always", KINDS["always"], None)]
+            modes += [(f"{kind}, 1/{sparsity}", flags, sparsity) for kind, flags in bench.kinds.items() if kind != "always" and SCHEMES in flags
+                      for sparsity in options.sparsity or SPARSITIES]
+            for program in [one for one in options.program or known_causes.CAUSES if one in known_causes.CAUSES]:
+                found["cause"][program] = known_causes.measure(program, modes, bench.folder, options)
     if options.json:
         options.json.write_text(json.dumps(found, indent=1))
     print(f"\nclang {RELEASE} -O2, branches, returns, scalar-pairs; load of the machine now {os.getloadavg()[1]:.1f}")
