@@ -14,10 +14,11 @@ struct Problem {
     torn_tail,   // the writer died: the input ends inside a record or buffer
     corruption,  // bytes that the format does not allow here
     loss,        // the input itself reports that something is missing
-    by_design,   // left out on purpose: by a ring that keeps only a part; what is there twice
+    by_design,   // left out on purpose: by a ring that keeps only a part
     oddity,      // readable, but not by the letter of the format
     names,       // the recording is whole, but its program's file is needed to name its functions
     estimate,    // nothing is missing: the numbers of an answer are not those of the recording
+    copies,      // nothing is missing: what the input has more than once counts once
   };
   Kind kind = Kind::corruption;
   uint64_t offset = 0;  // of the first affected byte, from the start of the file

@@ -90,7 +90,17 @@ class MonoFiles(unittest.TestCase):
                 self.assertEqual(top(*files), top(one), files)
                 problems = json.loads(run("info", "--json", *files))["problems"]
                 self.assertRegex(problems[0]["message"], "^a copy of .*, not counted again$")
-                self.assertEqual(problems[0]["kind"], "by design")
+                self.assertEqual(problems[0]["kind"], "copies")
+
+    def test_a_function_that_is_on_no_stack_of_a_measure_is_named(self):
+        file = self.write("one.mlpd", self.read(V17))
+        for words in (("stacks",), ("stacks", "--json"), ("flame", "-o", "-"), ("convert", "--to", "folded", "-o", "-")):
+            for patterns, told in ((("XX",), "0 of 2 functions match `XX`"), (("XX", "YY"), "0 of 2 functions match `XX`, `YY`"), (("*Main*",), None)):
+                done = subprocess.run([TELLTALE, *words, file, "--measure", "throws", *(word for one in patterns for word in ("--function", one))],
+                                      capture_output=True, text=True, timeout=60)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual(done.stderr.count("functions match"), 0 if told is None else 1, (words, patterns, done.stderr))
+                self.assertIn(f"telltale: on the stacks of throws, {told}" if told else "", done.stderr)
 
     def test_torn_and_damaged_files_lose_no_more_than_a_buffer(self):
         data = self.read(V17)

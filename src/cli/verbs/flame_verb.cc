@@ -38,6 +38,7 @@ struct FlameOptions {
   std::vector<std::string> programs_before;
   std::vector<std::string> programs_after;
   double min_percent = 0.01;
+  bool has_min_percent = false;
   size_t max_nodes = 100'000;
   size_t max_stack = 1000;
 };
@@ -55,7 +56,8 @@ std::string thread_title(const CallTree::Root& root) {
 }
 
 FlameLimits limits_of(const FlameOptions& options) {
-  return {options.min_percent / 100, options.max_nodes};
+  // By default, the page has at least half of the time.
+  return {options.min_percent / 100, options.max_nodes, options.has_min_percent ? 1 : 0.5};
 }
 
 // All threads together first; then, if there are several, the busiest threads.
@@ -127,7 +129,7 @@ void add_facts(FlameGraph& graph, const ReadingOptions& reading, const Recording
   tell("losses", is_damage);
   tell("missing by design", [](Problem::Kind kind) { return kind == Problem::Kind::by_design; });
   for (const Problem& problem : info.problems.kept()) {
-    if (problem.kind == Problem::Kind::estimate) fact("times", problem.message);
+    if (problem.kind == Problem::Kind::estimate) fact("estimate", problem.message);
   }
   std::string filters;
   const auto filter = [&filters](std::string_view name, const std::string& value) {
@@ -224,6 +226,9 @@ int answer(const Recording& recording, const FlameOptions& options, const CallFi
   remark_unnamed(names, functions_of(by_thread), options.reading);
   if (by_thread.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
+  } else if (!by_thread.roots.empty()) {
+    remark_unmatched_frames(calls, measure_of_option(options.measure), filter,
+                            options.reading.jobs);
   }
   return report_problems(options.reading, problems);
 }
@@ -261,6 +266,9 @@ Result<ComparedSide> measure_side(const FlameOptions& options, size_t index, Cal
   remark_shots_in_part(side.measured->left_out, calls.first_time());
   if (side.tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs))
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
+  else if (!side.tree.roots.empty())
+    remark_unmatched_frames(calls, measure_of_option(options.measure), filter,
+                            options.reading.jobs);
   return side;
 }
 
@@ -360,11 +368,12 @@ void add_flame_verb(Command app, int& status) {
       .required();
   choose_form_by_name(verb, {{kPageExtensions, ""}, {kDrawing, ""}, {".json", "--json"}});
   add_measure_option(verb, options->measure, {"time"}, "what makes a box wide: time of calls");
-  verb.add_option("--min-percent", options->min_percent,
-                  "omit what has less than this share of the time and of the calls")
-      .in_range(0.0, 100.0)
-      .show_default()
-      .type_name("P");
+  const Option share =
+      verb.add_option("--min-percent", options->min_percent,
+                      "omit what has less than this share of the time and of the calls; default: "
+                      "0.01, or 0 if more than half of the time would be omitted")
+          .in_range(0.0, 100.0)
+          .type_name("P");
   verb.add_option("--max-nodes", options->max_nodes, "draw at most this many boxes, the widest")
       .in_range(size_t{1}, size_t{2'000'000})
       .show_default()
@@ -374,7 +383,10 @@ void add_flame_verb(Command app, int& status) {
       .in_range(size_t{1}, size_t{1'000'000})
       .show_default()
       .type_name("N");
-  verb.callback([options, &status] { status = run(*options); });
+  verb.callback([options, share, &status] {
+    options->has_min_percent = share.count() != 0;
+    status = run(*options);
+  });
 }
 
 }  // namespace telltale::cli

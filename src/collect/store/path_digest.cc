@@ -153,7 +153,7 @@ class PathDigestReader {
   Problem problem(const std::string& file) {
     Problem problem;
     const uint64_t kind = in_.uleb("kind");
-    if (kind > static_cast<uint64_t>(Problem::Kind::estimate))
+    if (kind > static_cast<uint64_t>(Problem::Kind::copies))
       in_.fail(LebCursor::Failure::rejected, "kind");
     else
       problem.kind = static_cast<Problem::Kind>(kind);

@@ -117,7 +117,7 @@ class CopyFinder {
 
   void report(const std::string& file_name, ProblemLog& problems) const {
     if (copies_ == 0) return;
-    problems.add({Problem::Kind::by_design, first_, file_name, "BasicRecord",
+    problems.add({Problem::Kind::copies, first_, file_name, "BasicRecord",
                   fmt::format("{} of earlier ones from here on, not counted again: a process that "
                               "forks leaves its child what it has not written yet, and both write "
                               "it",

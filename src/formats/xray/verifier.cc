@@ -76,6 +76,7 @@ Violation::Kind kind_of(const Problem& problem) {
     case Problem::Kind::oddity:
     case Problem::Kind::names:
     case Problem::Kind::estimate:
+    case Problem::Kind::copies:
       break;
   }
   if (problem.record == "Buffer") return stray_bytes;

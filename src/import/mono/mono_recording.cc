@@ -291,7 +291,7 @@ void leave_out_copies(std::vector<InputFile>& inputs, ProblemLog& problems) {
     if (best == i) {
       numbers.push_back(i);
     } else {
-      problems.add({Problem::Kind::by_design, 0, inputs[i].name(), "Header",
+      problems.add({Problem::Kind::copies, 0, inputs[i].name(), "Header",
                     fmt::format("a copy of {}, not counted again", inputs[best].name()), 0});
     }
   }

@@ -182,7 +182,7 @@ void XrayRecording::Builder::drop_shared_buffers(const std::vector<Processes>& f
   }
   for (const auto& [file, of_file] : dropped) {
     recording_.problems_.add(
-        {Problem::Kind::by_design, 0, name_of(file), "Buffer",
+        {Problem::Kind::copies, 0, name_of(file), "Buffer",
          fmt::format("{} of it {} also in {}, and not counted again",
                      counted(of_file.buffers, "buffer"), of_file.buffers == 1 ? "is" : "are",
                      of_file.in.size() == 1 ? name_of(*of_file.in.begin()) : "other files"),
@@ -209,11 +209,11 @@ void XrayRecording::Builder::report_guess(ThreadKey parent, const std::vector<Bu
   }
   if (others.empty()) return;
   recording_.problems_.add(
-      {Problem::Kind::oddity, first.begin, name_of(first.file), "Buffer",
-       fmt::format("the buffer of thread {} goes on differently than in {}: the process forked. No "
-                   "other buffer tells which file is its own. This one is taken for it, as the "
-                   "calls in it last longest",
-                   thread_text(parent), others),
+      {Problem::Kind::estimate, first.begin, name_of(first.file), "Buffer",
+       fmt::format("the buffer of thread {0} goes on differently in {1} and {2}: the process "
+                   "forked, and no other buffer tells which file is its own. {1} is taken for it, "
+                   "as the calls in it last longest",
+                   thread_text(parent), name_of(first.file), others),
        0});
 }
 
@@ -247,21 +247,22 @@ void XrayRecording::Builder::add_child(ThreadKey parent, const std::vector<Buffe
                               copy.end - at});
     return;
   }
-  // Siblings differ where the parent's copy goes on, too.
-  const bool forked_one_another = closest != &copies.front() && closest->child != copy.child &&
-                                  same > common_bytes(copies.front(), copy);
   recording_.problems_.add(
       {Problem::Kind::oddity, at, name_of(copy.file), "Buffer",
-       differs +
-           (forked_one_another && closest->child != 0
-                ? fmt::format("What follows is counted for process {0}, what precedes for process "
-                              "{1}: one of them forked the other, probably that with the lower id",
-                              copy.child, closest->child)
-                : fmt::format("What follows is counted for its child, process {}. If that was "
-                              "forked by a process between them that wrote no file, some of it is "
-                              "that one's",
-                              copy.child)),
+       fmt::format("{}What follows is counted for its child, process {}. If that was forked by a "
+                   "process between them that wrote no file, some of it is that one's",
+                   differs, copy.child),
        0});
+  // Siblings differ where the parent's copy goes on, too.
+  if (closest->child != 0 && closest->child != copy.child &&
+      same > common_bytes(copies.front(), copy)) {
+    recording_.problems_.add(
+        {Problem::Kind::estimate, at, name_of(copy.file), "Buffer",
+         fmt::format("process {0} or {1} forked the other, and {2} and {3} do not tell which: "
+                     "their calls until then are counted for process {0}, which has the lower id",
+                     closest->child, copy.child, name_of(closest->file), name_of(copy.file)),
+         0});
+  }
   add({copy.child, copy.child}, {.begin = at,
                                  .end = copy.end,
                                  .order_tsc = cut->tsc,
@@ -289,12 +290,12 @@ void XrayRecording::Builder::report_missing_parents(const std::vector<Processes>
       const auto& [child, begun] = chain[k];
       if (own.contains(parent) || !told.emplace(parent, child).second) continue;
       recording_.problems_.add(
-          {Problem::Kind::oddity, begun.offset, name_of(i), "Buffer",
-           fmt::format("the first buffer of process {0}, in a file that has buffers of process "
-                       "{1}, too: that one forked it. Until here, its calls are in its copy of the "
-                       "other's buffer, and counted for process {1}. Read together with the file "
-                       "of process {1}, they are told apart",
-                       child, parent),
+          {Problem::Kind::estimate, begun.offset, name_of(i), "Buffer",
+           fmt::format(
+               "{2} has buffers of process {0}, which process {1} forked: calls before its own "
+               "first buffer are in its copy of the other's, and counted for process {1}. "
+               "Read together with the file of process {1}, they are told apart",
+               child, parent, name_of(i)),
            0});
     }
   }

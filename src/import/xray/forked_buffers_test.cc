@@ -73,7 +73,7 @@ Answer read(const std::map<std::string, std::string>& files, bool in_order) {
   return answer;
 }
 
-constexpr auto kOddity = Problem::Kind::oddity;
+constexpr auto kEstimate = Problem::Kind::estimate;
 
 // Neither process has begun another buffer, and the files do not differ otherwise.
 TEST(ForkedBuffers, ThatAFileIsTakenForTheParentsIsSaid) {
@@ -81,14 +81,14 @@ TEST(ForkedBuffers, ThatAFileIsTakenForTheParentsIsSaid) {
     const std::string longer = copy_with({1, 2, 3}).bytes();
     Answer answer = read({{"a", longer}, {"b", copy_with({1, 4}).bytes()}}, in_order);
     EXPECT_EQ(answer.threads, "7: 1 2 3;");
-    EXPECT_TRUE(answer.tells(kOddity, "a", "goes on differently than in b"));
+    EXPECT_TRUE(answer.tells(kEstimate, "a", "goes on differently in a and b"));
     EXPECT_EQ(answer.lost_bytes, 16U);
     // What one of them did not do is no reason to take the other's calls for its own silently.
     answer = read({{"a", longer}, {"b", copy_with({1}).bytes()}}, in_order);
     EXPECT_EQ(answer.threads, "7: 1 2 3;");
-    EXPECT_TRUE(answer.tells(kOddity, "a", "goes on differently than in b"));
+    EXPECT_TRUE(answer.tells(kEstimate, "a", "goes on differently in a and b"));
     answer = read({{"a", longer}, {"b", longer}}, in_order);
-    EXPECT_EQ(answer.problems.size(), 1U);  // the same, by design
+    EXPECT_EQ(answer.problems.size(), 1U);  // copies
   }
 }
 
@@ -131,11 +131,12 @@ TEST(ForkedBuffers, CallsOfAChildAreNotItsChilds) {
     Answer answer =
         read({{"a", parent}, {"b", child.bytes()}, {"c", grandchild.bytes()}}, in_order);
     EXPECT_EQ(answer.threads, "7: 1 2 2 2 2 2;8: 3 9;9: 4 4 9;");
-    EXPECT_TRUE(answer.tells(kOddity, "c", "one of them forked the other"));
+    EXPECT_TRUE(answer.tells(kEstimate, "c", "process 8 or 9 forked the other"));
     // Without its file, nothing tells them apart.
     answer = read({{"a", parent}, {"c", grandchild.bytes()}}, in_order);
     EXPECT_EQ(answer.threads, "7: 1 2 2 2 2 2;9: 3 4 4 9;");
-    EXPECT_TRUE(answer.tells(kOddity, "c", "a process between them that wrote no file"));
+    EXPECT_TRUE(
+        answer.tells(Problem::Kind::oddity, "c", "a process between them that wrote no file"));
   }
   // 8 has begun a buffer before it forked 9: the calls in 7's are those of 8, with or without its
   // own file.
@@ -145,8 +146,8 @@ TEST(ForkedBuffers, CallsOfAChildAreNotItsChilds) {
   for (const bool in_order : {true, false}) {
     const Answer answer = read({{"a", parent}, {"c", later.bytes()}}, in_order);
     EXPECT_EQ(answer.threads, "7: 1 2 2 2 2 2;8: 3 9;9: 9;");
-    EXPECT_TRUE(answer.tells(kOddity, "c", "counted for its child, process 8"));
-    EXPECT_TRUE(answer.tells(kOddity, "c", "the first buffer of process 9"));
+    EXPECT_TRUE(answer.tells(Problem::Kind::oddity, "c", "counted for its child, process 8"));
+    EXPECT_TRUE(answer.tells(kEstimate, "c", "c has buffers of process 9, which process 8 forked"));
   }
 }
 
@@ -156,7 +157,7 @@ TEST(ForkedBuffers, AFileWithoutItsParentsIsSaid) {
   const Answer answer = read({{"b", child.bytes()}}, true);
   EXPECT_EQ(answer.threads, "7: 1 3;8: 9;");
   EXPECT_EQ(answer.problems.size(), 1U);
-  EXPECT_TRUE(answer.tells(kOddity, "b", "the first buffer of process 8"));
+  EXPECT_TRUE(answer.tells(kEstimate, "b", "b has buffers of process 8, which process 7 forked"));
 }
 
 }  // namespace

@@ -366,7 +366,7 @@ TEST(XrayRecording, BasicRecordsThatTheFileHasTwiceAreReadOnce) {
     ASSERT_EQ(recording.problems().count(), copies == 0 ? 0U : 1U);
     if (copies == 0) return;
     const Problem problem = recording.problems().kept()[0];
-    EXPECT_EQ(problem.kind, Problem::Kind::by_design);
+    EXPECT_EQ(problem.kind, Problem::Kind::copies);
     EXPECT_EQ(problem.offset, 32 + 32 * first);
     EXPECT_TRUE(problem.message.starts_with(
         fmt::format("{} cop{} of earlier ones", copies, copies == 1 ? "y" : "ies")))

@@ -181,7 +181,7 @@ TEST(SeveralXrayFiles, BuffersThatSeveralFilesHaveAreReadOnce) {
     EXPECT_EQ(words(recording), "101+1 102-1 103+1 104-1 201+1 202-1 203+1 204-1 301+1 302-1");
     const std::vector<Problem> problems = recording.problems().kept();
     ASSERT_EQ(problems.size(), 1U);
-    EXPECT_EQ(problems[0].kind, Problem::Kind::by_design);
+    EXPECT_EQ(problems[0].kind, Problem::Kind::copies);
     EXPECT_EQ(problems[0].file, in_order ? "a" : "b");
     EXPECT_EQ(
         problems[0].message,

@@ -19,7 +19,7 @@ std::string_view key_of(const Field& declared) {
 
 // Of what every format has.
 constexpr auto kOfAllFormats = std::to_array<Field>({
-    field::text("Problem.kind", "torn_tail, corruption, loss, by_design or oddity."),
+    field::text("Problem.kind", "torn_tail, corruption, loss, by_design, oddity or copies."),
     field::text("Problem.in", "The record that is affected."),
     field::text("Problem.message", "What is wrong."),
     field::bytes("Problem.lost_bytes", "Bytes that could not be read."),

@@ -12,7 +12,8 @@ constexpr std::array kFieldsOfProblem = {
     field::text("record", "Kind of record or buffer."),
     field::text("message", "What is wrong."),
     field::bytes("lost_bytes", "Bytes that could not be read because of it."),
-    field::text("kind", "corruption, torn tail, loss, by design, oddity, names or estimate."),
+    field::text("kind",
+                "corruption, torn tail, loss, by design, oddity, names, estimate or copies."),
     field::text("file", "The file."),
 };
 
@@ -36,6 +37,8 @@ std::string_view problem_kind_name(Problem::Kind kind) {
       return "names";
     case Problem::Kind::estimate:
       return "estimate";
+    case Problem::Kind::copies:
+      return "copies";
   }
   return "";
 }
