@@ -28,8 +28,14 @@ std::string describe_other_file(std::span<const std::byte> bytes) {
     std::string_view begin;
     std::string_view what;
   };
+  static constexpr std::string_view kXrayProfile =
+      "a profile of clang's xray-profiling mode, which has sums of calls, but no calls: record "
+      "with "
+      "telltale run, or with xray_mode=xray-fdr";
   static constexpr Other kOthers[] = {
       {"TTXRSIDE", "the side record of a trace, which is read with the trace: leave it out"},
+      {"forpyarx", kXrayProfile},  // from a little-endian machine
+      {"xrayprof", kXrayProfile},
       {"PERFILE2", "a perf.data file, which perf reads"},
       {"Ftrace!", "a uftrace recording, which uftrace reads"},
       {"\xC1\x1F\xFC\xC1", "an LTTng (CTF) trace, which babeltrace2 reads"},
