@@ -36,4 +36,9 @@ std::string lcov_function_name(std::string_view name) {
   return out;
 }
 
+std::string lcov_file_name(const std::string& name) {
+  const bool is_line = is_printable_utf8(name) && name.find('\n') == std::string::npos;
+  return is_line ? name : visible(name);
+}
+
 }  // namespace telltale

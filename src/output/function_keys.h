@@ -23,4 +23,8 @@ std::vector<std::string> unique_function_names(const std::vector<FunctionLine>& 
 // lcov 1.16 or other readers.
 std::string lcov_function_name(std::string_view name);
 
+// The name of a file as lcov's format takes it: readers open the file by it, and undo no escapes,
+// so only what would break the line, or a terminal, is made visible.
+std::string lcov_file_name(const std::string& name);
+
 }  // namespace telltale

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/append_format.h"
-#include "output/escape.h"
 #include "output/function_keys.h"
 
 namespace telltale {
@@ -20,7 +19,7 @@ class Writer {
 
   void write(const std::string& name, const LineCounts::File& file) {
     line("TN:{}", test_name());
-    line("SF:{}", visible(name));
+    line("SF:{}", lcov_file_name(name));
     write_functions(file);
     write_branches(file);
     uint64_t hit = 0;

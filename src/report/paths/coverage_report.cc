@@ -335,7 +335,7 @@ Result<void> write_coverage_lcov(const std::vector<FunctionCoverage>& functions,
                                  const ByteSink& sink) {
   BlockWriter out(sink);
   for (const auto& [file, known] : known_files(functions, lcov_function_name)) {
-    out.write(fmt::format("TN:telltale_coverage\nSF:{}\n", visible(file)));
+    out.write(fmt::format("TN:telltale_coverage\nSF:{}\n", lcov_file_name(file)));
     size_t entered = 0;
     for (const KnownFile::Function& function : known.functions)
       out.write(fmt::format("FN:{},{}\n", function.line, function.name));

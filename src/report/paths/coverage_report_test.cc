@@ -60,6 +60,15 @@ TEST(CoverageReport, FilesAreNamedAsCoverageViewersNameThem) {
   EXPECT_THAT(cobertura, HasSubstr("<source>.</source>\n    <source>/</source>\n"));
 }
 
+// genhtml opens them.
+TEST(CoverageReport, FilesForLcovAreNamedAsTheyAre) {
+  const auto lcov = [](const std::string& file) {
+    return written(write_coverage_lcov, {function("f", file, Ran::yes)});
+  };
+  EXPECT_THAT(lcov("/src/a\\b.c"), HasSubstr("SF:/src/a\\b.c\n"));
+  EXPECT_THAT(lcov("/src/two\nlines.c"), HasSubstr("SF:/src/two\\nlines.c\n"));
+}
+
 TEST(CoverageReport, SourcesHaveTheFoldersOfRelativeNamesOnlyIfThereAreAny) {
   EXPECT_THAT(written(write_coverage_cobertura, {function("f", "/src/a.c", Ran::yes)}),
               HasSubstr("  <sources>\n    <source>/</source>\n  </sources>\n"));
