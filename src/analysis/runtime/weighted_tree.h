@@ -21,6 +21,8 @@ class FrameNames final : public FunctionNames {
   explicit FrameNames(const FunctionNames& functions) : functions_(functions) {}
   // The frame with that name, created if necessary: ids are in the order of the calls.
   FunctionId add(const std::string& name);
+  // Whether a frame is a function.
+  static bool is_function(FunctionId id) { return to_number(id) < kFirst; }
   [[nodiscard]] const FunctionInfo& describe(FunctionId id) const override {
     const uint32_t number = to_number(id);
     return number >= kFirst && number - kFirst < frames_.size() ? frames_[number - kFirst]

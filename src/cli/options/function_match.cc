@@ -205,6 +205,27 @@ void remark_unmatched(const TimedCalls& calls, const CallFilter& filter, size_t 
     print_message("telltale: {}\n", describe_patterns(functions, {pattern}));
 }
 
+void remark_unmatched_frames(const TimedCalls& calls, Measure measure, const CallFilter& filter,
+                             size_t jobs) {
+  if (measure == Measure::time || filter.functions.empty()) return;
+  ProblemLog ignored;
+  const Result<MeasuredTree> all =
+      calls.measured_tree(measure, {}, jobs, CallTreeOptions().max_depth, ignored);
+  if (!all) return;
+  std::vector<const FunctionInfo*> functions;
+  for (const FunctionId id : functions_of(all->partial.finish(calls.streams())))
+    if (FrameNames::is_function(id)) functions.push_back(&calls.functions().describe(id));
+  if (functions.empty()) return;
+  std::vector<std::string> missing;
+  for (const std::string& pattern : filter.functions)
+    if (count_matches(functions, pattern) == 0) missing.push_back(pattern);
+  // remark_unmatched() names some of several, if the recording has calls.
+  const bool all_are = missing.size() == filter.functions.size();
+  if (missing.empty() || (!all_are && !functions_in(calls, jobs).empty())) return;
+  print_message("telltale: on the stacks of {}, {}\n", name_of_measure(measure),
+                describe_patterns(functions, missing));
+}
+
 bool means_function(const std::string& argument, const FunctionInfo& function) {
   CallFilter filter;
   filter.functions = {argument};

@@ -9,6 +9,7 @@
 #include "import/timed_calls.h"
 #include "model/call_filter.h"
 #include "model/function_names.h"
+#include "output/tree/measured_tree.h"
 
 namespace telltale::cli {
 
@@ -26,6 +27,11 @@ bool remark_no_match_at_any_time(const TimedCalls& calls, CallFilter filter, siz
 // Prints the filter's patterns and threads that select nothing, beside others that do: an answer
 // does not show that they are missing.
 void remark_unmatched(const TimedCalls& calls, const CallFilter& filter, size_t jobs);
+
+// The same for what a measure counts, by its stacks. Their events stay if no frame is selected, so
+// that such an answer is not empty.
+void remark_unmatched_frames(const TimedCalls& calls, Measure measure, const CallFilter& filter,
+                             size_t jobs);
 
 // Whether FUNCTION, the argument of a verb, means this function: it is its name without parameters,
 // or a pattern as --function takes it.

@@ -196,6 +196,9 @@ int run_calls(const ConvertOptions& options, const OutputFormat& format, CallFil
     print_message("telltale: the {} export has no calls, because what is converted has none\n",
                   format.name.name);
   }
+  if (!remarks->nothing)
+    remark_unmatched_frames(calls, measure_of_option(options.measure), filter,
+                            options.reading.jobs);
   remark_unmatched(calls, filter, options.reading.jobs);
   if (!remarks->estimated.empty()) print_message("telltale: {}\n", remarks->estimated);
   remark_unnamed(calls.functions(), functions, options.reading);

@@ -68,6 +68,9 @@ int answer(const Recording& recording, const StacksOptions& options, const CallF
   if (!options.reading.follow) remark_shots_in_part(measured->left_out, calls.first_time());
   if (tree.roots.empty() && !remark_no_match(calls, filter, options.reading.jobs)) {
     remark_nothing_measured(options.measure, calls.measures_with_data(options.reading.jobs));
+  } else if (!tree.roots.empty()) {
+    remark_unmatched_frames(calls, measure_of_option(options.measure), filter,
+                            options.reading.jobs);
   }
   remark_unnamed(names, functions_of(tree), options.reading);
   return report_problems(options.reading, problems);
