@@ -46,6 +46,19 @@ test('overloads keep their parameters', () => {
   assert.deepEqual(labelsOf(['f(int)', 'f(double)', 'g(int)', 'f(int)']), ['f(int)', 'f(double)', 'g', 'f(int)']);
 });
 
+test('different functions have different labels', () => {
+  const long = (type, value) => `ns::Handler<std::pair<${type}, std::allocator<${type} > > >::handle(std::vector<${type}, std::allocator<${type}> > const&, ${value})`;
+  const label = 'ns::Handler<\u2026>::handle';
+  assert.deepEqual(labelsOf([long('int', 'int'), long('int', 'char'), 'main']), [`${label} [int]`, `${label} [char]`, 'main']);
+  const labels = labelsOf([long('int', 'int'), long('long', 'int'), long('int', 'int'), long('int', 'char')]);
+  assert.equal(labels[0], labels[2]);
+  assert.equal(new Set(labels).size, 3);
+  for (const one of labels) assert.ok(one.startsWith(label) && one.length < label.length + 40, one);
+  // As many as a program has, and what they differ in is long.
+  const many = Array.from({length: 20000}, (_, i) => `void g<${'Part<'.repeat(9)}int${'>'.repeat(9)}, ${'x'.repeat(30)}${i % 20000}>(int)`);
+  assert.equal(new Set(labelsOf(many)).size, many.length);
+});
+
 test('a narrow box shows the innermost name', () => {
   assert.equal(fitLabel('a::b::Foo<\u2026>::bar', 8), 'bar');
   assert.equal(fitLabel('a::b::Foo::bar', 9), 'Foo::bar');

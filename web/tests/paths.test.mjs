@@ -38,6 +38,16 @@ test('steps: back and forth by keyboard, and by path', () => withPage({payload: 
   assert.equal((await hashOf(page))['paths-step'], '0');
 }));
 
+test('steps: no button leads nowhere', () => withPage({payload: two()}, async page => {
+  const disabled = () => page.evaluate(() => [...document.querySelectorAll('.toolbar button:disabled')].map(button => button.title.replace(/ \(.*/, '')));
+  await press(page, 'Home');
+  assert.deepEqual(await disabled(), ['Previous path', 'Previous step']);
+  await press(page, 'End');
+  assert.deepEqual(await disabled(), ['Next step', 'Next path']);
+  await press(page, 'ArrowLeft');
+  assert.deepEqual(await disabled(), []);
+}));
+
 test('source that is not that of the program has a note above it', () => withPage({payload: page('steps', {frames: [frame()], sources: [{...source('/src/a.c', 60), changed: 'changed <b>since</b> then'}, source('b.h', 5)]})}, async page => {
   assert.equal(await textOf(page, '.changed'), 'a.c: changed <b>since</b> then');
   assert.equal(await chosenLine(page), '/src/a.c text 10');

@@ -96,11 +96,22 @@ class UnitedPaths {
 // A byte a node: 1 if it is to be drawn.
 std::vector<char> choose(const UnitedPaths& paths, const FlameLimits& limits) {
   const size_t count = paths.nodes().size();
+  const std::vector<UnitedPaths::Node>& nodes = paths.nodes();
   std::vector<std::pair<double, uint32_t>> wide;  // share, node
+  std::vector<std::pair<double, uint32_t>> all;
+  Ticks narrow_self = 0;
+  Ticks self = 0;
   for (uint32_t i = 1; i < count; ++i) {
-    if (const double of_all = paths.share_of(i); of_all >= limits.min_share)
-      wide.emplace_back(of_all, i);
+    all.emplace_back(paths.share_of(i), i);
+    const Ticks of_both = nodes[i].before.self + nodes[i].after.self;
+    self += of_both;
+    if (all.back().first >= limits.min_share)
+      wide.push_back(all.back());
+    else
+      narrow_self += of_both;
   }
+  if (static_cast<double>(narrow_self) > limits.most_pruned * static_cast<double>(self))
+    wide = std::move(all);
   const size_t room = std::max<size_t>(limits.max_nodes, 1) - 1;
   if (wide.size() > room) {
     // Equal shares stay in order, so that a caller comes before its callees.
@@ -110,7 +121,7 @@ std::vector<char> choose(const UnitedPaths& paths, const FlameLimits& limits) {
   std::vector<char> kept(count);
   kept[0] = 1;
   for (const auto& [of_all, node] : wide) kept[node] = 1;
-  for (size_t i = 1; i < count; ++i) kept[i] &= kept[paths.nodes()[i].parent];
+  for (size_t i = 1; i < count; ++i) kept[i] &= kept[nodes[i].parent];
   return kept;
 }
 

@@ -90,6 +90,12 @@ TEST(FlameComparison, KeepsWhatIsWideInEither) {
   EXPECT_EQ(compare({.min_share = 0, .max_nodes = 3}).tree.nodes.size(), 3u);
 }
 
+TEST(FlameComparison, IsNotEmptyBecauseAllIsNarrow) {
+  // main alone has 40 of 190.
+  EXPECT_EQ(compare({.min_share = 0.9, .most_pruned = 0.8}).tree.nodes.size(), 2u);
+  EXPECT_EQ(compare({.min_share = 0.9, .most_pruned = 0.5}).tree.nodes.size(), 6u);
+}
+
 TEST(FlameComparison, OfNothing) {
   const CallTree none;
   const NamesByNumber names({});

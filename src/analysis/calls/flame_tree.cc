@@ -24,8 +24,16 @@ class Selection {
       if (i != 0) calls_inside_[nodes_[i].parent - root] += calls_inside_[i];
     }
     std::vector<size_t> wide;
+    Ticks narrow_self = 0;
     for (size_t i = 0; i < count; ++i) {
-      if (i == 0 || share_of(i) >= limits.min_share) wide.push_back(i);
+      if (i == 0 || share_of(i) >= limits.min_share)
+        wide.push_back(i);
+      else
+        narrow_self += nodes_[i].self;
+    }
+    if (share_of_root(narrow_self, nodes_[0].total) > limits.most_pruned) {
+      wide.resize(count);
+      std::iota(wide.begin(), wide.end(), size_t{0});
     }
     if (wide.size() > limits.max_nodes) {
       // A node follows its caller in this order, so that any prefix is connected.

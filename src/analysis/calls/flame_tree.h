@@ -35,8 +35,10 @@ struct FlameTree {
 
 struct FlameLimits {
   double min_share = 0.0001;   // minimum share of all time, or of all calls, of a node
-                               // least this
   size_t max_nodes = 100'000;  // limit; the narrowest are pruned
+  // min_share does not apply if more than this share of the self time would be pruned for it: of
+  // ten thousand equal functions, none would be left.
+  double most_pruned = 1;
 };
 
 // The subtree of one root of `tree`. The remaining nodes are connected, because a caller's share is

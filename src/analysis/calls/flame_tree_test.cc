@@ -41,6 +41,22 @@ TEST(FlameTree, KeepsWhatHasMuchOfTheTimeOrOfTheCalls) {
   EXPECT_DOUBLE_EQ(flame.widest_pruned, 0.25);
 }
 
+TEST(FlameTree, IsNotEmptyBecauseAllIsNarrow) {
+  ScriptedSource source;
+  source.thread({1, 7}).enter(0, 1);
+  for (uint32_t i = 0; i < 100; ++i) source.enter(10 + 9 * i, 2 + i).leave(19 + 9 * i, 2 + i);
+  source.leave(1000, 1);
+  ProblemLog problems;
+  const CallTree tree = *build_call_tree(source, CallFilter(), 1, {}, problems);
+  const auto nodes = [&](const FlameLimits& limits) {
+    return make_flame_tree(tree, tree.roots[0], limits).nodes.size();
+  };
+  EXPECT_EQ(nodes({.min_share = 0.02}), 2u);
+  EXPECT_EQ(nodes({.min_share = 0.02, .most_pruned = 0.5}), 102u);
+  EXPECT_EQ(nodes({.min_share = 0.02, .max_nodes = 10, .most_pruned = 0.5}), 10u);
+  EXPECT_EQ(nodes({.min_share = 0.02, .most_pruned = 0.95}), 2u);
+}
+
 TEST(FlameTree, KeepsTheWidestWhenThereAreTooMany) {
   const CallTree tree = sample();
   const FlameTree flame = make_flame_tree(tree, tree.roots[0], {.min_share = 0, .max_nodes = 3});

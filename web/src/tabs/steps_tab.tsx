@@ -117,11 +117,11 @@ export function StepsTab({spec, data: given}: TabProps) {
       <label>Frame<select value={chosen} data-choice="Frame" onChange={event => goFrame(Number(event.currentTarget.value))}>
         {data.frames.map((one, i) => (pattern === null || i === chosen || pattern.test(one.function)) && <option key={i} value={i}>{`thread ${one.thread} ${nameOf(one)}${one.steps.length === 0 ? ' (no paths)' : ''}`}</option>)}
       </select></label>
-      <button type="button" disabled={count === 0} onClick={previousPath} title="Previous path (,)">{'\u00ab'} path</button>
+      <button type="button" disabled={now === 0} onClick={previousPath} title="Previous path (,)">{'\u00ab'} path</button>
       <button type="button" disabled={now === 0} onClick={() => goStep(now - 1)} title="Previous step (left)">{'\u25c0'} step</button>
       <output class="step">{count === 0 ? 'no steps' : `step ${now + 1} of ${count}`}</output>
       <button type="button" disabled={now + 1 >= count} onClick={() => goStep(now + 1)} title="Next step (right)">step {'\u25b6'}</button>
-      <button type="button" disabled={count === 0} onClick={nextPath} title="Next path (.)">path {'\u00bb'}</button>
+      <button type="button" disabled={now + 1 >= count} onClick={nextPath} title="Next path (.)">path {'\u00bb'}</button>
       {data.slice !== undefined && <button type="button" aria-pressed="false" onClick={turnSlice} title="Lines that may have made it stop (s)">slice</button>}
     </Toolbar>
     <div class="split">

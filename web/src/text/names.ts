@@ -3,6 +3,7 @@
 
 const kLongestParsed = 16384;
 const kKeptArguments = 14;  // characters of template arguments that stay
+const kKeptDifference = 24;  // characters of what long names differ in that stay
 const kKeptOverload = 60;   // characters of an overload's name that stay
 const kOpen = '<([{';
 const kClose = '>)]}';
@@ -157,17 +158,55 @@ export function shortName(full: string): string {
   return prefix.replace('non-', '') + short.replace(/(\{lambda#\d+\})::operator\(\)(?:<[^<>]*>)?/g, '$1');
 }
 
-// Labels for a list of names. Overloads, whose labels would collide, keep short parameter lists.
-export function labelsOf(names: string[]): string[] {
-  const labels = names.map(shortName);
-  const owner = new Map<string, string>();
-  const ambiguous = new Set<string>();
-  labels.forEach((label, i) => {
-    const known = owner.get(label);
-    if (known === undefined) owner.set(label, names[i]);
-    else if (known !== names[i]) ambiguous.add(label);
+// What each of several different names has between the words at which all begin and end alike.
+function differingParts(names: string[]): string[] {
+  const [first] = names;
+  let least = Infinity;
+  for (const name of names) least = Math.min(least, name.length);
+  let begin = 0;
+  while (begin < least && names.every(name => name[begin] === first[begin])) begin++;
+  let end = 0;
+  while (end < least - begin && names.every(name => name[name.length - 1 - end] === first[first.length - 1 - end])) end++;
+  while (begin > 0 && isWord(first[begin - 1])) begin--;
+  while (end > 0 && isWord(first[first.length - end])) end--;
+  return names.map(name => {
+    const part = name.slice(begin, name.length - end).trim();
+    return part.length > kKeptDifference ? `${part.slice(0, kKeptDifference)}\u2026` : part;
   });
-  return labels.map((label, i) => (ambiguous.has(label) && names[i].length <= kKeptOverload ? names[i] : label));
+}
+
+// Labels for a list of names: different ones for different names. Overloads, whose labels would collide, keep short
+// parameter lists, or what they differ in.
+export function labelsOf(names: string[]): string[] {
+  const labels = new Map<string, string>();
+  const alike = new Map<string, string[]>();  // by label
+  for (const name of new Set(names)) {
+    const label = shortName(name);
+    const others = alike.get(label);
+    if (others === undefined) alike.set(label, [name]);
+    else others.push(name);
+  }
+  const taken = new Set([...alike.keys()].filter(label => alike.get(label)!.length === 1));
+  const numbers = new Map<string, number>();
+  for (const [label, same] of alike) {
+    if (same.length === 1) {
+      labels.set(same[0], label);
+      continue;
+    }
+    const parts = differingParts(same);
+    same.forEach((name, i) => {
+      const wanted = name.length <= kKeptOverload ? name : parts[i] === '' ? label : `${label} [${parts[i]}]`;
+      let own = wanted;
+      while (taken.has(own)) {
+        const number = (numbers.get(wanted) ?? 1) + 1;
+        numbers.set(wanted, number);
+        own = `${wanted} (${number})`;
+      }
+      taken.add(own);
+      labels.set(name, own);
+    });
+  }
+  return names.map(name => labels.get(name)!);
 }
 
 // Prefixes that may be removed from a label, in this order: a kind of wrapper, a C++ namespace or class, a Mono
