@@ -171,7 +171,7 @@ function differingParts(names: string[]): string[] {
   while (end > 0 && isWord(first[first.length - end])) end--;
   return names.map(name => {
     const part = name.slice(begin, name.length - end).trim();
-    return part.length > kKeptDifference ? `${part.slice(0, kKeptDifference)}\u2026` : part;
+    return part.length > kKeptDifference ? `${part.slice(0, kKeptDifference / 2)}\u2026${part.slice(-kKeptDifference / 2)}` : part;
   });
 }
 
