@@ -92,6 +92,12 @@ class CoreStacks::State {
                                 file),
                     0});
     }
+    for (const std::string& program : search_.sent_others()) {
+      problems.add({Problem::Kind::loss, 0, program, ".debug_info",
+                    "a server of DEBUGINFOD_URLS sent the debug file of another build, which is "
+                    "not used",
+                    0});
+    }
     // Threads that libdwfl was not asked for have the one frame that their registers tell of.
     for (const CoreThread& thread : core_.threads()) {
       const auto same = [&](const ThreadStack& stack) { return stack.tid == thread.tid; };

@@ -1,18 +1,20 @@
 #include "program/debug_file_search.h"
 
 #include <fcntl.h>
+#include <unistd.h>
 
 #include <condition_variable>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
-#include <set>
 #include <string_view>
 #include <thread>
 #include <utility>
 
 #include "bytes/input_file.h"
 #include "program/elf_image.h"
+#include "program/recorded_program.h"
 
 namespace telltale {
 namespace {
@@ -33,7 +35,8 @@ struct Notice {
 // one file.
 struct Asked {
   std::mutex mutex;
-  std::set<std::string> missing;  // searches that found nothing
+  // Searches that found nothing, and whether a server sent the file of another build.
+  std::map<std::string, bool> missing;
   Notice notice;
 };
 
@@ -87,6 +90,11 @@ std::string build_id_of(Dwfl_Module* module) {
   return digits;
 }
 
+// libdwfl compares the build-ids of files that it finds itself, not of those that a server sent.
+bool has_build_id(int file, const std::string& wanted) {
+  return read_build_id("/proc/self/fd/" + std::to_string(file)).value_or("") == wanted;
+}
+
 }  // namespace
 
 void on_debuginfod_wait(void (*tell)(std::string_view servers),
@@ -113,8 +121,9 @@ void DebugFileSearch::attach(Dwfl_Module* module) {
 int DebugFileSearch::find(Dwfl_Module* module, void** userdata, const char* module_name,
                           Dwarf_Addr base, const char* file_name, const char* link,
                           GElf_Word checksum, char** found_name) {
-  const auto* self = static_cast<const DebugFileSearch*>(*userdata);
-  const int given = self == nullptr ? -1 : self->open_given_file(module, found_name);
+  auto* self = static_cast<DebugFileSearch*>(*userdata);
+  if (self == nullptr) return -1;  // the kernel's library, of which no server has anything
+  const int given = self->open_given_file(module, found_name);
   if (given >= 0) return given;
   // A link names a file beside the program or below a debug root; never another folder.
   const std::string text = link == nullptr ? "" : link;
@@ -128,12 +137,26 @@ int DebugFileSearch::find(Dwfl_Module* module, void** userdata, const char* modu
   if (servers == nullptr || build_id.empty()) return search();
   // libdwfl asks for symbols and for DWARF, and each Dwfl anew.
   std::string which = build_id + '\0' + text + '\0' + (file_name == nullptr ? "" : file_name);
-  if (self != nullptr) which += '\0' + self->path_;
+  which += '\0' + self->path_;
   const std::lock_guard lock(asked().mutex);
-  if (asked().missing.contains(which)) return -1;
+  const auto tell_other = [&] { self->sent_others_.insert(file_name); };
+  if (const auto known = asked().missing.find(which); known != asked().missing.end()) {
+    if (known->second) tell_other();
+    return -1;
+  }
   const Patience patience(asked().notice, servers);
-  const int found = search();
-  if (found < 0) asked().missing.insert(std::move(which));
+  int found = search();
+  bool is_other = false;
+  // Without a file name, what is asked for is the file that dwz made, which has its own build-id.
+  if (found >= 0 && file_name != nullptr && !has_build_id(found, build_id)) {
+    ::close(found);
+    found = -1;
+    std::free(*found_name);
+    *found_name = nullptr;
+    is_other = true;
+    tell_other();
+  }
+  if (found < 0) asked().missing.emplace(std::move(which), is_other);
   return found;
 }
 

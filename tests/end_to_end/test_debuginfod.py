@@ -58,6 +58,22 @@ class Debuginfod(SamplerCase):
         self.assertEqual([frame["function"] for frame in frames], ["end", "parse", "main"], self.asked)
         self.assertEqual(len(frames[1]["paths"]), 2)
 
+    def test_a_file_of_another_build_is_not_used(self):
+        other, debug = self.path("other"), self.path("other.debug")
+        build(other, RELEASES[-1], "--trace=pt.schema", "-silent", "-O0", "-pthread", SOURCE)
+        run("objcopy", "--only-keep-debug", other, debug)
+
+        def answer(request):
+            request.send_response(200)
+            request.end_headers()
+            request.wfile.write(debug.read_bytes())
+        without = run(TELLTALE, "paths", self.file, "--program", self.stripped)
+        done = run(TELLTALE, "paths", self.file, "--program", self.stripped, env=self.serve(answer))
+        self.assertIn(self.debug_url, self.asked)
+        self.assertEqual((done.returncode, done.stdout), (0, without.stdout))
+        self.assertIn(f"telltale: {self.stripped}: .debug_info at byte 0: a server of DEBUGINFOD_URLS sent the debug file of another build, which is not "
+                      "used\n", done.stderr)
+
     def test_a_server_that_does_not_answer_is_asked_once_for_each_file(self):
         over = threading.Event()
         self.addCleanup(over.set)
