@@ -34,6 +34,11 @@ class Mapping:
         self.start, self.end = (int(address, 16) for address in addresses.split("-"))
         self.offset = int(offset, 16)
         self.path = path[0] if path and inode != "0" else None
+        self.is_vdso = path == ["[vdso]"]  # the kernel's library, which is in no file
+
+    def flags(self):
+        """Those of a program header."""
+        return sum(flag for letter, flag in (("r", 4), ("w", 2), ("x", 1)) if letter in self.access)
 
 
 def mappings(pid):
@@ -75,15 +80,19 @@ def all_threads(inferior):
 
 
 def kept_part(mapping, stacks):
-    """The addresses of a mapping that `telltale paths` may need: stacks, variables and the headers of mapped files."""
+    """The addresses of a mapping that `telltale paths` may need: stacks, variables and the headers of mapped files. Of code without
+    a file, as compilers make it at run time, it has to know that it is there."""
+    code = (mapping.start, mapping.start) if "x" in mapping.access and not mapping.path else None
     if "r" not in mapping.access:
-        return None
+        return code
     held = [pointer for pointer in stacks if mapping.start <= pointer < mapping.end]
     if held and "w" in mapping.access:
         return max(mapping.start, min(held) - RED_ZONE & -4096), mapping.end
     if "w" in mapping.access and mapping.end - mapping.start <= MOST_BYTES:
         return mapping.start, mapping.end
-    return (mapping.start, mapping.start + 4096) if mapping.path and mapping.offset == 0 else None
+    if mapping.is_vdso:
+        return mapping.start, mapping.end
+    return (mapping.start, mapping.start + 4096) if mapping.path and mapping.offset == 0 else code
 
 
 def note(kind, contents):
@@ -106,7 +115,8 @@ def write_core(path, inferior):
     AddressSanitizer is more than most disks hold. Raises NotHere."""
     mapped = mappings(inferior.pid)
     threads = all_threads(inferior)
-    parts = [part for part in (kept_part(mapping, [pointer for _, pointer in threads]) for mapping in mapped) if part]
+    kept = [(mapping, kept_part(mapping, [pointer for _, pointer in threads])) for mapping in mapped]
+    parts = [(mapping, *part) for mapping, part in kept if part]
     with open(f"/proc/{inferior.pid}/auxv", "rb") as file:
         process = process_note(inferior.pid) + note(NT_AUXV, file.read()) + file_note([mapping for mapping in mapped if mapping.path])
     statuses = [note(NT_PRSTATUS, status) for status, _ in threads]
@@ -114,13 +124,13 @@ def write_core(path, inferior):
     position = 64 + 56 * (1 + len(parts))
     headers = [struct.pack("<2I6Q", 4, 0, position, 0, 0, len(notes), 0, 4)]
     position += len(notes)
-    for start, end in parts:
-        headers.append(struct.pack("<2I6Q", 1, 6, position, start, 0, end - start, end - start, 1))
+    for mapping, start, end in parts:
+        headers.append(struct.pack("<2I6Q", 1, mapping.flags(), position, start, 0, end - start, mapping.end - start, 1))
         position += end - start
     with open(path, "wb") as core:
         core.write(struct.pack("<4s5B7x2HI3QI6H", b"\x7fELF", 2, 1, 1, 0, 0, 4, 62, 1, 0, 64, 0, 0, 64, 56, len(headers), 0, 0, 0))
         core.write(b"".join(headers) + notes)
-        for start, end in parts:
+        for _, start, end in parts:
             for at in range(start, end, 1 << 20):
                 size = min(end - at, 1 << 20)
                 try:

@@ -76,6 +76,7 @@ CoreFile CoreFile::from_parts(CoreParts parts, Bytes bytes, const std::string& n
   core.pid_ = parts.pid;
   core.signal_ = parts.signal;
   core.program_headers_address_ = parts.program_headers_address;
+  core.vdso_address_ = parts.vdso_address;
   core.index_memory();
   return core;
 }
@@ -194,6 +195,7 @@ void CoreFile::read_auxiliary_vector(Cursor in) {
     const auto value = in.read<uint64_t>("a_val");
     if (type == AT_PHDR) program_headers_address_ = value;
     if (type == AT_EXECFN) program_name_address_ = value;
+    if (type == AT_SYSINFO_EHDR) vdso_address_ = value;
   }
 }
 

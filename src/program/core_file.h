@@ -44,6 +44,7 @@ struct CoreParts {
   std::vector<CoreThread> threads;  // the one that received the signal first
   std::vector<CoreMapping> mappings;
   uint64_t program_headers_address = 0;  // 0: unknown
+  uint64_t vdso_address = 0;             // 0: unknown
   // PT_LOAD segments; `offset` is in the bytes that go with the parts.
   std::vector<ElfSegment> memory;
 };
@@ -72,6 +73,8 @@ class CoreFile {
   [[nodiscard]] const std::string& command() const { return command_; }  // with arguments
   // Address of the main program's program headers; 0: unknown.
   [[nodiscard]] uint64_t program_headers_address() const { return program_headers_address_; }
+  // Of the library that the kernel gives each process (vDSO); 0: unknown.
+  [[nodiscard]] uint64_t vdso_address() const { return vdso_address_; }
   // Whether the file ends before notes that its headers announce, or before those headers.
   [[nodiscard]] bool lacks_notes() const { return lacks_notes_; }
   // False if threads may be missing: the file lacks notes, or its writer left threads out.
@@ -106,6 +109,7 @@ class CoreFile {
   int signal_ = 0;
   uint64_t program_headers_address_ = 0;
   uint64_t program_name_address_ = 0;  // 0: unknown
+  uint64_t vdso_address_ = 0;
   uint64_t left_out_threads_ = 0;
   bool lacks_notes_ = false;
 };

@@ -5,9 +5,12 @@
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 #include <libelf.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <optional>
 #include <set>
@@ -26,6 +29,23 @@
 #include "program/static_sections.h"
 
 namespace telltale {
+namespace {
+
+// One page, or two, until now.
+constexpr uint64_t kMostVdsoBytes = 64 * 1024;
+constexpr const char* kVdsoName = "linux-vdso.so.1";
+
+// A file in memory alone; -1: none.
+int memory_file(const char* name, Bytes contents) {
+  const int file = ::memfd_create(name, MFD_CLOEXEC);
+  if (file < 0) return -1;
+  if (::write(file, contents.data(), contents.size()) == static_cast<ssize_t>(contents.size()))
+    return file;
+  ::close(file);
+  return -1;
+}
+
+}  // namespace
 
 class CoreStacks::State {
  public:
@@ -59,6 +79,7 @@ class CoreStacks::State {
                       fmt::format("{} cannot be used: {}", program.path, dwfl_errmsg(-1)), 0});
       }
     }
+    report_vdso();
     dwfl_report_end(dwfl_, nullptr, nullptr);
     for (const auto& [path, module] : modules_) tell_unreadable_debug_info(path, module, problems);
     if (modules_.empty()) return {};
@@ -147,6 +168,27 @@ class CoreStacks::State {
   }
 
  private:
+  // The kernel's library is in no file. Its unwind tables lead to who asks for the time. A core
+  // file may have anything in its place: without section headers, libdw reads no debug information
+  // of it, and decompresses nothing.
+  void report_vdso() {
+    const Bytes memory = core_.memory(core_.vdso_address(), kMostVdsoBytes);
+    Elf64_Ehdr header;
+    if (core_.vdso_address() == 0 || memory.size() < sizeof(header)) return;
+    std::memcpy(&header, memory.data(), sizeof(header));
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != core_.machine()) return;
+    header.e_shoff = 0;
+    header.e_shnum = 0;
+    header.e_shstrndx = SHN_UNDEF;
+    std::vector<std::byte> contents(memory.begin(), memory.end());
+    std::memcpy(contents.data(), &header, sizeof(header));
+    const int file = memory_file(kVdsoName, contents);
+    if (file < 0) return;
+    if (dwfl_report_elf(dwfl_, kVdsoName, kVdsoName, file, core_.vdso_address(),
+                        /*add_p_vaddr=*/true) == nullptr)
+      ::close(file);
+  }
+
   // Older releases of libdw ignore debug information that is compressed by zstd.
   static void tell_unreadable_debug_info(const std::string& path, Dwfl_Module* module,
                                          ProblemLog& problems) {
@@ -301,7 +343,9 @@ class CoreStacks::State {
     if (self->is_lost_) {
       self->is_lost_ = false;
       stack.cut =
-          fmt::format("there is no code at {:#x}, and the stack does not tell who called it",
+          fmt::format("{} {:#x}, and the stack does not tell who called it",
+                      self->may_have_made_code(stack.frames.front().pc) ? "no file has code at"
+                                                                        : "there is no code at",
                       stack.frames.front().pc);
     } else if (status == DWARF_CB_ABORT) {
       stack.cut = fmt::format("only the innermost {} frames are read", self->options_.most_frames);
@@ -351,6 +395,32 @@ class CoreStacks::State {
     return false;
   }
 
+  // Whether code that is in no file may be at the address. The kernel's core files tell where they
+  // have code, but files of TELLTALE_PATHS, minidumps and processes have the memory alone that is
+  // needed.
+  [[nodiscard]] bool may_have_made_code(uint64_t address) const {
+    constexpr uint64_t kFirst = 0x1'0000;  // the kernel maps nothing below, unless root asks for it
+    constexpr uint64_t kEnd = uint64_t{1}
+                              << 47;  // of a process's addresses, unless it asks for more
+    return address >= kFirst && address < kEnd && dwfl_addrmodule(dwfl_, address) == nullptr &&
+           mapped_at(address).empty() &&
+           std::ranges::none_of(
+               core_.segments(),
+               [](const ElfSegment& segment) {
+                 return segment.type == PT_LOAD && (segment.flags & PF_X) != 0;
+               });
+  }
+
+  // Whether it leads to a frame whose function was called: if there is code where nothing is known,
+  // as compilers make it at run time, then libdwfl finds its caller so.
+  [[nodiscard]] bool is_frame_pointer(std::optional<uint64_t> pointer,
+                                      std::optional<uint64_t> stack_pointer) const {
+    constexpr uint64_t kSavedPointerBytes = 8;
+    if (!pointer || !stack_pointer || *pointer < *stack_pointer) return false;
+    const auto address = core_.read_number(*pointer + kSavedPointerBytes, 8);
+    return address && follows_call(*address);
+  }
+
   // Not code without a known file, as compilers make it at run time, or the kernel's.
   [[nodiscard]] bool is_no_code(uint64_t address) const {
     if (dwfl_addrmodule(dwfl_, address) != nullptr) return !is_code(address);
@@ -380,6 +450,7 @@ class CoreStacks::State {
   // table describes it, but the call has just pushed the return address. (libdwfl would take the
   // frame pointer, and miss the caller.)
   int return_from_no_code(LandingRegisters registers) {
+    constexpr size_t kFramePointer = 6;
     constexpr size_t kStackPointer = 7;
     constexpr uint64_t kReturnAddressBytes = 8;
     if (core_.machine() != EM_X86_64) return DWARF_CB_OK;
@@ -387,6 +458,9 @@ class CoreStacks::State {
     const auto address =
         stack_pointer ? core_.read_number(*stack_pointer, kReturnAddressBytes) : std::nullopt;
     if (!address || !follows_call(*address)) {
+      if (may_have_made_code(registers.pc) &&
+          is_frame_pointer(registers.registers[kFramePointer], stack_pointer))
+        return DWARF_CB_OK;
       is_lost_ = true;
       return DWARF_CB_ABORT;
     }

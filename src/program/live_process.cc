@@ -6,18 +6,21 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -43,6 +46,7 @@ struct MemoryRange {
   uint64_t begin = 0;
   uint64_t end = 0;
   bool readable = false;
+  bool is_vdso = false;
 };
 
 std::string proc(pid_t pid, std::string_view name) { return fmt::format("/proc/{}/{}", pid, name); }
@@ -198,7 +202,10 @@ void read_maps(pid_t pid, CoreParts& parts, std::vector<MemoryRange>& ranges) {
     if (at == stop || *at != '-') continue;
     at = std::from_chars(at + 1, stop, end, 16).ptr;
     const auto rest = std::string_view(at, static_cast<size_t>(stop - at));
-    ranges.push_back({begin, end, rest.starts_with(" r")});
+    ranges.push_back({.begin = begin,
+                      .end = end,
+                      .readable = rest.starts_with(" r"),
+                      .is_vdso = rest.ends_with("[vdso]")});
     constexpr size_t kOffset = 6;  // after " r-xp "
     if (rest.size() < kOffset) continue;
     std::from_chars(at + kOffset, stop, offset, 16);
@@ -250,10 +257,8 @@ void copy_memory(pid_t pid, uint64_t begin, uint64_t end, ProcessSnapshot& snaps
 
 // From the stack pointer to the end of the mapping. Stacks of threads in one mapping (goroutines,
 // split stacks) would overlap: what was copied is not copied again.
-void copy_stacks(pid_t pid, const std::vector<MemoryRange>& ranges, ProcessSnapshot& snapshot) {
-  std::vector<uint64_t> tops;
-  for (const CoreThread& thread : snapshot.parts.threads)
-    tops.push_back(core_stack_pointer(kCoreMachine, thread));
+void copy_stacks(pid_t pid, const std::vector<MemoryRange>& ranges, std::vector<uint64_t> tops,
+                 ProcessSnapshot& snapshot) {
   std::ranges::sort(tops);
   uint64_t copied = 0;
   for (const uint64_t top : tops) {
@@ -273,6 +278,71 @@ void copy_stacks(pid_t pid, const std::vector<MemoryRange>& ranges, ProcessSnaps
     copy_memory(pid, begin, end, snapshot);
     copied = end;
   }
+}
+
+std::vector<uint64_t> stack_pointers(const ProcessSnapshot& snapshot) {
+  std::vector<uint64_t> pointers;
+  for (const CoreThread& thread : snapshot.parts.threads)
+    pointers.push_back(core_stack_pointer(kCoreMachine, thread));
+  return pointers;
+}
+
+uint64_t stack_pointer_of([[maybe_unused]] const ucontext_t& context) {
+#if defined(__x86_64__)
+  return static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
+#elif defined(__aarch64__)
+  return context.uc_mcontext.sp;
+#else
+  return 0;
+#endif
+}
+
+// Where the outermost handler on a signal stack, on which the thread with this stack pointer is,
+// interrupted the thread on another stack: the kernel keeps the registers in a frame there, with
+// the bounds of the signal stack.
+std::optional<uint64_t> interrupted_stack(uint64_t stack_pointer,
+                                          const std::vector<MemoryRange>& ranges,
+                                          const ProcessSnapshot& snapshot) {
+  const auto& memory = snapshot.parts.memory;
+  const auto stack = std::ranges::find_if(memory, [&](const ElfSegment& segment) {
+    return stack_pointer - segment.address < segment.file_size;
+  });
+  std::optional<uint64_t> found;
+  if (stack == memory.end()) return found;
+  const uint64_t end = stack->address + stack->file_size;
+  constexpr uint64_t kWord = sizeof(uint64_t);
+  for (uint64_t at = stack_pointer / kWord * kWord; at + sizeof(ucontext_t) <= end; at += kWord) {
+    ucontext_t context;
+    const std::byte* const place = snapshot.memory.data() + stack->offset + (at - stack->address);
+    std::memcpy(&context.uc_stack, place + offsetof(ucontext_t, uc_stack),
+                sizeof(context.uc_stack));
+    const auto begin = reinterpret_cast<uint64_t>(context.uc_stack.ss_sp);
+    const uint64_t size = context.uc_stack.ss_size;
+    if (begin > stack_pointer || begin >= end || size > end - begin || at - begin >= size) continue;
+    std::memcpy(&context, place, sizeof(context));
+    const uint64_t interrupted = stack_pointer_of(context);
+    const auto has_it = [&](const MemoryRange& range) {
+      return range.readable && interrupted >= range.begin && interrupted < range.end;
+    };
+    if (interrupted - begin >= size && std::ranges::any_of(ranges, has_it)) found = interrupted;
+  }
+  return found;
+}
+
+std::vector<uint64_t> interrupted_stacks(const std::vector<MemoryRange>& ranges,
+                                         const ProcessSnapshot& snapshot) {
+  std::vector<uint64_t> found;
+  for (const uint64_t pointer : stack_pointers(snapshot))
+    if (const auto interrupted = interrupted_stack(pointer, ranges, snapshot))
+      found.push_back(*interrupted);
+  return found;
+}
+
+void copy_vdso(pid_t pid, const std::vector<MemoryRange>& ranges, ProcessSnapshot& snapshot) {
+  const auto vdso = std::ranges::find_if(ranges, &MemoryRange::is_vdso);
+  if (vdso == ranges.end()) return;
+  snapshot.parts.vdso_address = vdso->begin;
+  copy_memory(pid, vdso->begin, vdso->end, snapshot);
 }
 
 // Headers of mapped files.
@@ -307,7 +377,9 @@ Result<ProcessSnapshot> stop_and_copy(pid_t pid) {
                                 [&](const CoreThread& each) { return each.tid == pid; });
   const pid_t owner = threads.memory_owner();
   read_maps(owner, parts, ranges);
-  copy_stacks(owner, ranges, snapshot);
+  copy_stacks(owner, ranges, stack_pointers(snapshot), snapshot);
+  copy_stacks(owner, ranges, interrupted_stacks(ranges, snapshot), snapshot);
+  copy_vdso(owner, ranges, snapshot);
   parts.command = command_line(owner);
   parts.program_headers_address = program_headers_address(owner);
   // Headers do not change: they are read while the process runs, unless the thread that is read

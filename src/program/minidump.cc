@@ -230,6 +230,7 @@ class Reader {
       const auto type = in.read<uint64_t>("a_type");
       const auto value = in.read<uint64_t>("a_val");
       if (type == AT_PHDR) dump_.parts.program_headers_address = value;
+      if (type == AT_SYSINFO_EHDR) dump_.parts.vdso_address = value;
     }
   }
 
