@@ -2,8 +2,10 @@
 
 #include <elf.h>
 #include <fmt/format.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -85,6 +87,24 @@ bool same_build_id(const std::string& file, const std::string& mapped) {
   constexpr size_t kShortDigits = 32;
   if (mapped.size() == kShortDigits) return file.starts_with(mapped);
   return file == mapped;
+}
+
+// LLDB's minidumps have the CRC-32 of a file that has no build-id in place of one, lowest byte
+// first.
+bool has_checksum(const std::string& path, const std::string& digits) {
+  constexpr size_t kDigits = 8;
+  if (digits.size() != kDigits) return false;
+  const Result<InputFile> input = InputFile::open(path);
+  if (!input) return false;
+  const Bytes bytes = input->bytes();
+  const auto* const first = reinterpret_cast<const Bytef*>(bytes.data());
+  const auto sum = static_cast<uint32_t>(::crc32_z(0, first, bytes.size()));
+  return fmt::format("{:08x}", std::byteswap(sum)) == digits;
+}
+
+// Whether the file at `path`, with the build-id `file`, is the one that is known of a mapped file.
+bool is_mapped_file(const std::string& path, const std::string& file, const std::string& mapped) {
+  return file.empty() ? has_checksum(path, mapped) : same_build_id(file, mapped);
 }
 
 std::vector<MappedFile> mapped_files(const CoreFile& core) {
@@ -203,7 +223,7 @@ class Search {
     for (GivenFile& given : given_) {
       if (given.is_debug_file) continue;
       if (!mapped.build_id.empty()) {
-        if (!same_build_id(given.build_id, mapped.build_id)) continue;
+        if (!is_mapped_file(given.path, given.build_id, mapped.build_id)) continue;
         choice.path = given.path;
       } else {
         const bool has_name = name_of(given.path) == name_of(mapped.path());
@@ -228,7 +248,7 @@ class Search {
     const Result<std::string> id = read_build_id(path);
     if (!id) return {};
     if (!mapped.build_id.empty()) {
-      if (same_build_id(*id, mapped.build_id)) return {.path = path, .why_not = {}};
+      if (is_mapped_file(path, *id, mapped.build_id)) return {.path = path, .why_not = {}};
       return {.path = {}, .why_not = why_missing(mapped, *id)};
     }
     const Loaded loaded = load(core_, mapped, path);

@@ -255,7 +255,10 @@ class Reader {
     in.take(52, "VersionInfo");
     const Location code_view = read_location(in, "CvRecord");
     if (code_view.size >= sizeof(uint32_t)) mapping.build_id = read_build_id(code_view);
-    if (is_file(mapping)) dump_.parts.mappings.push_back(std::move(mapping));
+    if (!is_file(mapping)) return;
+    // Crashpad writes zeros for a file that has no build-id.
+    if (mapping.build_id.find_first_not_of('0') == std::string::npos) mapping.build_id.clear();
+    dump_.parts.mappings.push_back(std::move(mapping));
   }
 
   // LLDB writes the path that the program gave to dlopen(), which may be relative. The kernel's

@@ -99,6 +99,8 @@ TEST(Minidump, AModuleWithARelativePathCountsIfItHasABuildId) {
   };
   ASSERT_EQ(modules(u"./plugin.so", "LEpB\x12").size(), 1U);
   EXPECT_EQ(modules(u"./plugin.so", "LEpB\x12")[0].path, "./plugin.so");
+  ASSERT_EQ(modules(u"plugin.so", "RSDS" + std::string(20, '\0')).size(), 1U);
+  EXPECT_EQ(modules(u"plugin.so", "RSDS" + std::string(20, '\0'))[0].build_id, "");
   EXPECT_TRUE(modules(u"./plugin.so", "").empty());
   EXPECT_TRUE(modules(u"", "LEpB\x12").empty());
   EXPECT_TRUE(modules(u"[vdso]", "LEpB\x12").empty());

@@ -58,8 +58,13 @@ def build_id(path):
     return bytes.fromhex(found[1]) if found else b""
 
 
-def write_minidump(output, core, processor=X86, module_name=str, pieces=None):
-    """`module_name` makes a module's path that of the minidump. `pieces` makes a list of (address, bytes) another."""
+def elf_code_view(path):
+    return b"LEpB" + build_id(path)
+
+
+def write_minidump(output, core, processor=X86, module_name=str, pieces=None, code_view=elf_code_view):
+    """`module_name` makes a module's path that of the minidump. `pieces` makes a list of (address, bytes) another. `code_view` makes the
+    record that identifies the file of a path."""
     core = CoreFile(core)
     contents = bytearray(32)
 
@@ -83,7 +88,7 @@ def write_minidump(output, core, processor=X86, module_name=str, pieces=None):
     for path, (begin, end) in core.modules.items():
         name = module_name(path).encode("utf-16-le")
         name = place(struct.pack("<I", len(name)) + name)[4:]
-        modules += struct.pack("<QI8x", begin, end - begin) + name + bytes(52) + place(b"LEpB" + build_id(path)) + bytes(24)
+        modules += struct.pack("<QI8x", begin, end - begin) + name + bytes(52) + place(code_view(path)) + bytes(24)
     streams = {SYSTEM: struct.pack("<H54x", processor), THREADS: struct.pack("<I", len(stacks)) + threads,
                MODULES: struct.pack("<I", len(core.modules)) + modules,
                MEMORY: struct.pack("<I", len(memory) // 16) + memory, AUXILIARY_VECTOR: core.vector}

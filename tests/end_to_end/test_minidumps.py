@@ -2,9 +2,10 @@
 import os
 import pathlib
 import unittest
+import zlib
 
 from core_files import crash
-from minidump_file import ARM, write_minidump
+from minidump_file import ARM, elf_code_view, write_minidump
 from sampler_programs import RELEASES, SamplerCase, build, run
 from test_path_sources import PROGRAMS, paths, traced
 
@@ -43,6 +44,20 @@ class Minidumps(SamplerCase):
             dump = self.write(module_name=lambda path: path if path == str(self.program) else prefix + os.path.basename(path))
             self.assertEqual(traced(paths(dump)), self.expected)
             self.assertRegex(run(TELLTALE, "paths", dump).stdout, frame)
+
+    def test_programs_without_a_build_id(self):
+        program = build(self.path("walk"), RELEASES[0], "-g", "-O0", f"--trace={PROGRAMS / 'recorded_walk.schema'}", "-silent",
+                        "-Wl,--build-id=none", PROGRAMS / "recorded_walk.c")
+        self.core = crash(self.path("core"), program, self.path("trace"), 3, 200)
+        checksum = zlib.crc32(program.read_bytes())
+        for own, proves in ((b"LEpB" + checksum.to_bytes(4, "little"), True), (b"RSDS" + bytes(21), False)):  # LLDB's, Crashpad's
+            dump = self.write(code_view=lambda path: own if path == str(program) else elf_code_view(path))
+            for words in ((), ("--program", program)):
+                self.assertEqual(traced(paths(dump, *words)), self.expected)
+            done = run(TELLTALE, "paths", dump)
+            self.assertEqual("answers are right only if it is the file that ran" in done.stderr, not proves, done.stderr)
+        dump = self.write(code_view=lambda path: b"LEpB" + bytes(3) + b"1" if path == str(program) else elf_code_view(path))
+        self.assertEqual(run(TELLTALE, "paths", dump, "--program", program).returncode, 3)
 
     def test_a_processor_that_is_not_named_or_another_is_said(self):
         for processor, message in ((0, "names no processor that telltale knows"), (ARM, "it is a program of another machine")):
