@@ -206,7 +206,7 @@ class HistoryReader {
 
   // In the entry block the record may not be initialized yet; no other block precedes it.
   void read_unset(std::span<const uint32_t> candidates) {
-    if (std::ranges::find(candidates, kEntryNode) == candidates.end()) return;
+    if (record_.is_set || std::ranges::find(candidates, kEntryNode) == candidates.end()) return;
     history_ = {};
     history_.complete = true;
     history_.readings.push_back({.partial = {kEntryNode}});

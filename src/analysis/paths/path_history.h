@@ -58,6 +58,8 @@ struct PathRecord {
   std::vector<int64_t> ring;
   uint64_t next = 0;  // index in the ring of the number that is stored next
   int64_t sum = 0;    // path sum of the path that is not complete; unused if the ring has it
+  // Whether it is known to have values, since the function has made a call.
+  bool is_set = false;
 };
 
 // What a function executed before it was stopped, oldest first. Blocks are nodes of the graph.

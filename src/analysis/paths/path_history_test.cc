@@ -136,6 +136,13 @@ TEST(PathHistory, IsKnownAtTheEntryBeforeTheRecordIsSet) {
   EXPECT_THAT(history.readings[0].partial, ElementsAre(kEntryNode));
 }
 
+TEST(PathHistory, ARecordThatIsSetContradictsTheEntry) {
+  const PathHistory history =
+      read({.ring = {77, 78, 79}, .next = 12345, .sum = -9, .is_set = true}, {kEntryNode});
+  EXPECT_TRUE(history.readings.empty());
+  EXPECT_NE(history.contradiction, "");
+}
+
 TEST(PathHistory, BetweenTheStoresOfAnUpdateIsRead) {
   // Block 9 completes path 4, the third. The number is in the ring and the index not moved on; it
   // has moved on; the path sum is 0. Then it is 3, which is also that of the next path by way of

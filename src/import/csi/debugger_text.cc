@@ -113,7 +113,11 @@ class Reader {
       thread.cut = std::move(stack.cut);
       for (auto& [number, frame] : stack.frames) {
         // gdb leaves out the address of a frame into which the one before was inlined.
-        const bool has_inlined = frame.pc == 0 && number != 0 && !thread.frames.empty();
+        const bool was_interrupted =
+            !thread.frames.empty() && is_signal_frame(thread.frames.back());
+        if (was_interrupted) frame.interrupted = true;
+        const bool has_inlined = frame.pc == 0 && number != 0 && !thread.frames.empty() &&
+                                 !was_interrupted && !is_signal_frame(frame);
         if (has_inlined && stack.frames.contains(number - 1)) thread.frames.back().inlined = true;
         thread.frames.push_back(std::move(frame));
       }
@@ -289,6 +293,12 @@ class Reader {
       return;
     }
     stack->frames.emplace(number, std::move(each));
+  }
+
+  // What the kernel puts between a handler and what it interrupted: gdb calls it <signal handler
+  // called>, LLDB has libc's symbol.
+  static bool is_signal_frame(const StackFrame& frame) {
+    return frame.symbol.contains("signal handler called") || frame.symbol == "__restore_rt";
   }
 
   static bool is_same(const StackFrame& a, const StackFrame& b) {

@@ -48,6 +48,19 @@ TEST(DebuggerText, Gdb) {
   EXPECT_THAT(stacks[0].frames[1].variables, IsEmpty());
 }
 
+TEST(DebuggerText, WhatAHandlerInterruptedIsNoCaller) {
+  const std::vector<ThreadStack> stacks = stacks_of(
+      "#0  handle (signal=10) at a.c:7\n"
+      "#1  <signal handler called>\n"
+      "#2  f (n=3) at a.c:15\n"
+      "#3  0x0000000000401200 in main () at a.c:20\n");
+  ASSERT_EQ(stacks.size(), 1U);
+  ASSERT_EQ(stacks[0].frames.size(), 4U);
+  for (const StackFrame& frame : stacks[0].frames) EXPECT_FALSE(frame.inlined) << frame.symbol;
+  EXPECT_TRUE(stacks[0].frames[2].interrupted);
+  EXPECT_FALSE(stacks[0].frames[3].interrupted);
+}
+
 TEST(DebuggerText, Lldb) {
   const std::vector<ThreadStack> stacks = stacks_of(
       "* thread #7, name = 'x', stop reason = signal SIGSEGV\n"

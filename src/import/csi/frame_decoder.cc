@@ -82,9 +82,11 @@ std::vector<uint32_t> blocks_with_lines(const PathGraph& graph, std::span<const 
 using Graph = PathGraphs::Graph;
 using Decoded = FramePaths::Decoded;
 
-Decoded decode_by_line(const Graph& graph, const PathRecord& record,
+Decoded decode_by_line(const Graph& graph, PathRecord record, bool interrupted,
                        std::span<const uint32_t> lines) {
   Decoded decoded{.graph = graph, .history = {}, .found_by = Decoded::FoundBy::line};
+  // Code that is not optimised sets it first of all.
+  record.is_set = !interrupted && !graph->sets_late && !graph->calls_setjmp;
   std::vector<uint32_t> candidates = blocks_with_lines(*graph, lines);
   if (!candidates.empty()) decoded.history = read_path_history(*graph, record, candidates);
   if (!decoded.history.readings.empty()) return decoded;
@@ -214,7 +216,7 @@ class FrameDecoder {
     }
     const std::vector<uint32_t> lines = lines_of(frame, inner);
     for (const Graph& graph : graphs)
-      paths.decoded.push_back(decode_by_line(graph, *record, lines));
+      paths.decoded.push_back(decode_by_line(graph, *record, frame.interrupted, lines));
     keep_fitting(paths.decoded);
     return paths;
   }
@@ -245,7 +247,7 @@ class FrameDecoder {
     // If it was inlined, its blocks are those of the function around it, unless positions say else.
     if (frame.inlined || exact) return false;
     for (const Graph& graph : possible)
-      paths.decoded.push_back(decode_by_line(graph, {}, lines_of(frame, inner)));
+      paths.decoded.push_back(decode_by_line(graph, {}, frame.interrupted, lines_of(frame, inner)));
     keep_fitting(paths.decoded);
     return true;
   }
