@@ -29,7 +29,7 @@ int Destination::open_later(const char* pattern) {
 bool Destination::open_on_demand() {
   if (!on_demand_) return false;
   constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND;
-  descriptor_ = descriptors::open_file(path_, kFlags, 0600);
+  descriptor_ = descriptors::open_kept_file(path_, kFlags, 0600);
   if (descriptor_ >= 0) remember();
   on_demand_ = false;  // not before, since other threads ask whether there is a report
   return descriptor_ >= 0;
@@ -53,9 +53,9 @@ void Destination::open_own() {
 
 void Destination::reopen_if_replaced() {
   if (descriptor_ < 0 || is_same_file(descriptor_)) return;
-  descriptor_ = path_[0] == 0
-                    ? -1
-                    : descriptors::open_file(path_, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
+  descriptor_ = path_[0] == 0 ? -1
+                              : descriptors::open_kept_file(
+                                    path_, O_WRONLY | O_APPEND | O_NOCTTY | O_NONBLOCK);
   if (descriptor_ < 0 || is_same_file(descriptor_)) return;
   ::close(descriptor_);
   descriptor_ = -1;
@@ -71,7 +71,7 @@ void Destination::close() {
 int Destination::open_path() {
   if (!expand_path(pattern_, path_, sizeof(path_))) return ENAMETOOLONG;
   const int truncates = keeps_contents_ ? 0 : O_TRUNC;
-  descriptor_ = descriptors::open_file(path_, O_WRONLY | O_CREAT | O_APPEND | truncates, 0666);
+  descriptor_ = descriptors::open_kept_file(path_, O_WRONLY | O_CREAT | O_APPEND | truncates, 0666);
   if (descriptor_ < 0) return errno;
   remember();
   return 0;

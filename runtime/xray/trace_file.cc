@@ -1,5 +1,6 @@
 #include "trace_file.h"
 
+#include "../descriptors/high.h"
 #include "plain.h"
 #include "state.h"
 #include "syscalls.h"
@@ -13,8 +14,6 @@ constinit Path trace_path{Path::Zeros{}};
 namespace {
 
 constexpr size_t kLeastMapped = size_t{256} * 1024;
-// High, because programs may rely on low numbers for their own files.
-constexpr int kLeastDescriptor = 500;
 
 size_t whole_pages(size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -34,13 +33,8 @@ bool write_zeros(int descriptor, size_t from, size_t to) {
 }
 
 int high_descriptor(int descriptor) {
-  for (int least = kLeastDescriptor; least >= 16; least /= 2) {
-    const long moved = sys::call(SYS_fcntl, descriptor, F_DUPFD_CLOEXEC, least);
-    if (sys::failed(moved)) continue;
-    sys::call(SYS_close, descriptor);
-    return static_cast<int>(moved);
-  }
-  return descriptor;
+  return descriptors::move_high([](auto... arguments) { return sys::call(arguments...); },
+                                descriptor);
 }
 
 // Beyond the limit the kernel would send SIGXFSZ, which the program must not see.

@@ -135,6 +135,20 @@ class PrintingPrograms(SamplerCase):
                     for file in (self.report, trace):
                         self.assertEqual(file.read_bytes().count(PRINTED), 0, file)
 
+    def test_low_descriptors_are_the_programs(self):
+        """As shells have them, whose scripts write to 3."""
+        source = SOURCE_DIR / "tests/programs/sampler/low_descriptors.c"
+        program = build(self.path("uses_low"), RELEASES[-1], "-fsampler-scheme=branches", "-ftrace-sites", "-fno-sample", source)
+        for limit in ("1024", "256", "40"):
+            with self.subTest(limit=limit):
+                self.remove("low*.txt")
+                report, trace = self.path("low.txt"), self.path("low_trace.txt")
+                done = run("prlimit", f"--nofile={limit}", program, env={"SAMPLER_FILE": str(report), "SAMPLER_TRACE": str(trace)})
+                self.assertEqual((done.returncode, done.stdout), (0, "3\n"))
+                for file in (report, trace):
+                    self.assertTrue(file.read_bytes())
+                    self.assertNotIn(b"not a report", file.read_bytes())
+
     def test_stacks_of_crashes(self):
         program = build(self.path("traced"), RELEASES[-1], "-g", "-O1", "-pthread", "--trace=pt.schema", "-silent", PRINTS, cxx=True,
                         cwd=self.folder)
