@@ -63,6 +63,15 @@ class SamplerAnswers(SamplerToolCase):
         for files in ((empty,), (empty, self.write("killed-too.report", ""))):
             self.telltale("resolve", *files, status=3)
 
+    def test_units_without_sites_miss_no_report(self):
+        """A source file of tables has none; its unit cannot report anything."""
+        report, sites = os.path.join(GOLDEN, "all_schemes.report"), read(os.path.join(GOLDEN, "all_schemes.sites"))
+        branch = next(line for line in re.search(r'scheme="branches">\n(.*?)</sites>', sites, re.DOTALL).group(1).splitlines())
+        for row, count in (("", 0), (branch + "\n", 1)):
+            added = f'<sites unit="{"0" * 32}" scheme="branches">\n{row}</sites>\n'
+            info = self.telltale("info", report, "--program", self.write("more.sites", sites + added))
+            self.assertEqual(int(re.search(r"(?m)^unreported units +(\d+)$", info).group(1)), count)
+
     def test_one_report_of_several(self):
         report = os.path.join(GOLDEN, "plugin_three_times.report")
         merged, copy = self.path("merged.report"), self.path("copy.report")

@@ -370,7 +370,7 @@ uint64_t SamplerReports::unresolved_sections() const {
 uint64_t SamplerReports::unreported_units() const {
   std::map<std::string_view, bool> reported;  // by unit of the programs
   for (const Section& section : sections_) {
-    if (section.sites == nullptr) continue;
+    if (section.sites == nullptr || section.sites->sites->rows.empty()) continue;
     bool& known = reported[section.unit];
     known = known || section.times_reported != 0;
   }

@@ -85,7 +85,7 @@ class SamplerReports {
   [[nodiscard]] uint64_t unresolved_sections() const;
   // Number of problems() about them; those are not damage of the reports.
   [[nodiscard]] uint64_t unresolved_problems() const { return unresolved_problems_; }
-  // Units of the programs without samples in any report.
+  // Units of the programs that have sites, but no samples in any report.
   [[nodiscard]] uint64_t unreported_units() const;
   // If there are samples, but none has an observation, a text that explains it; otherwise empty.
   [[nodiscard]] std::string_view nothing_observed() const;

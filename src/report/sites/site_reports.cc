@@ -69,7 +69,7 @@ constexpr std::array kTotals = {
         .sometimes(),
     count("unresolved", "Sections without site information.")
         .titled("sections without site information"),
-    count("unreported_units", "Units of the programs without a report.")
+    count("unreported_units", "Units of the programs that have sites, but no report.")
         .titled("units of the programs without a report"),
     count("uneven", "Sections that do not fit the site information.")
         .titled("sections that do not match it"),
