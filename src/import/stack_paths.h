@@ -31,6 +31,8 @@ struct FramePaths {
   std::string file;
   std::string directory;  // of the compiler, that `file` is relative to
   uint32_t line = 0;      // of the instruction, or of the call
+  // The instruction has no line: `line` is the last one before the block that it is in.
+  bool is_line_before = false;
   // Of the instruction, or of the call, in the innermost function that was inlined there; the same
   // if none was.
   std::string innermost_file;

@@ -21,6 +21,7 @@ MAPPED = SOURCE_DIR / "tests/programs/csi/cases/mapped_to_read.c"
 POISONED = SOURCE_DIR / "tests/programs/csi/cases/poisoned_stack.c"
 IN_COPY = SOURCE_DIR / "tests/programs/csi/cases/crash_in_copy.c"
 MERGED_CALLS = SOURCE_DIR / "tests/programs/csi/cases/merged_calls.c"
+WITHOUT_LINE = SOURCE_DIR / "tests/programs/csi/cases/call_without_line.c"
 
 
 def line(text, source=SOURCE):
@@ -142,6 +143,31 @@ class CrashPaths(SamplerCase):
                 program = build(self.path("merged"), release, *flags, assembly)
                 place = line("if (sum > 5)", MERGED_CALLS)
                 self.assertEqual(self.find_in_merged_calls(program), (str(MERGED_CALLS), place, [str(place)]))
+
+    def test_a_call_without_a_line_in_the_first_block(self):
+        """The frame has the last line that is known to have run, and what follows it did not run yet."""
+        before, after, call, later, turn = (line(text, WITHOUT_LINE) for text in (
+            "// before the calls", "// after the calls", "// call", "// after the call;", "// before the next turn"))
+        for release in RELEASES:
+            with self.subTest(release=release):
+                assembly, program = self.path("without.s"), self.path("without")
+                flags = ("--trace=pt.schema", "-no-filter", "-silent", "-O2")
+                build(assembly, release, *flags, "-g", "-S", WITHOUT_LINE)
+                text, changed = re.subn(rf"\.loc\t(\d+) {call} ", r".loc\t\1 0 ", assembly.read_text())
+                self.assertGreater(changed, 0)
+                assembly.write_text(text)
+                build(program, release, *flags, assembly)
+                for name, place, not_yet in (("merged", before, (after,)), ("turn", turn, (later,))):
+                    self.crash(name, program)
+                    (frame,) = (each for each in traced_frames(paths(self.file, "--program", program)) if each["function"] == name)
+                    self.assertEqual((frame["file"], frame["line"]), (str(WITHOUT_LINE), place))
+                    text = run(TELLTALE, "paths", self.file, "--program", program, "--function", name).stdout
+                    current = text[text.index("> then"):]
+                    self.assertEqual(re.findall(r"(?m)^ +(\d+) .* <- here$", current), [str(place)], text)
+                    for number in not_yet:
+                        self.assertEqual(re.findall(rf"(?m)^ +{number} .*$", current)[-1].count("(not yet, or in part)"), 1, text)
+                answers = {each["line"]: each["ran"] for each in frame["lines_of_call"]}
+                self.assertEqual(answers[later], "yes")  # in other turns
 
     def test_deaths_of_unusual_processes(self):
         source = STACKS.with_name("unusual_deaths.c")

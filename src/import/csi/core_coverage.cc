@@ -274,6 +274,7 @@ void add_stop(const std::vector<FramePaths>& frames, size_t index, FunctionCover
   while (around + 1 < frames.size() && frames[around].inlined) ++around;
   if (is_interrupted(frames, around) && knows_block(frames[around])) return;
   if (is_in_block_without_lines(frames[around])) return;
+  if (frame.is_line_before) return;  // by its paths, which count as far as they are reliable
   if (function.file.ends_with(frame.file) && !frame.file.empty())
     mark_line(function.file, frame.line, function);
 }

@@ -133,18 +133,26 @@ void place_by_path(bool is_returning, FramePaths& frame) {
   const PathGraph& graph = *frame.decoded.front().graph;
   if (graph.scopes.empty()) return;
   frame.file = graph.scopes.front().file;
-  const auto& readings = frame.decoded.front().history.readings;
-  if (frame.line != 0 || readings.size() != 1) return;
+  const PathHistory& history = frame.decoded.front().history;
+  if (frame.line != 0 || history.readings.size() != 1) return;
   const auto is_own = [](const PathGraph::Place& place) {
     return place.scope == 0 && place.line != 0;
   };
-  const auto& partial = readings.front().partial;
+  const auto look_in = [&](std::span<const uint32_t> blocks) {
+    for (size_t i = blocks.size(); i-- > 0 && frame.line == 0;) {
+      const auto& places = graph.blocks[blocks[i]].places;
+      const auto last = std::find_if(places.rbegin(), places.rend(), is_own);
+      if (last != places.rend()) frame.line = last->line;
+    }
+  };
+  const PathHistory::Reading& reading = history.readings.front();
+  const auto& partial = reading.partial;
   const size_t end = is_returning || partial.empty() ? partial.size() : partial.size() - 1;
-  for (size_t i = end; i-- > 0 && frame.line == 0;) {
-    const auto& places = graph.blocks[partial[i]].places;
-    const auto last = std::find_if(places.rbegin(), places.rend(), is_own);
-    if (last != places.rend()) frame.line = last->line;
-  }
+  look_in(std::span(partial).first(end));
+  // The block may be the first of its path.
+  for (size_t i = reading.completed; i-- > 0 && frame.line == 0;)
+    look_in(history.completed[i].blocks);
+  frame.is_line_before = frame.line != 0 && !is_returning;
   if (!frame.innermost_file.empty()) return;
   frame.innermost_file = frame.file;
   frame.innermost_line = frame.line;

@@ -176,6 +176,36 @@ void add_lost_lines(const FlowFunction& function, const FlowRecord& record,
   }
 }
 
+// A frame without a line, as of a call that the optimiser merged with others, has the line before
+// it (place_by_path() in frame_decoder.cc): here the last one of its block that certainly ran. Only
+// if the call came to the block once: otherwise its lines may have run earlier.
+void place_in_block(FramePaths& frame) {
+  if (frame.line != 0 || frame.decoded.size() != 1) return;
+  const PathGraph& graph = *frame.decoded.front().graph;
+  const PathHistory& history = frame.decoded.front().history;
+  if (graph.scopes.empty() || graph.calls_setjmp || !history.complete ||
+      history.readings.size() != 1)
+    return;
+  const PathHistory::Reading& reading = history.readings.front();
+  if (reading.completed != 0 || reading.partial.empty()) return;
+  const PathGraph::Block& last = graph.blocks[reading.block()];
+  const auto block =
+      std::ranges::find(frame.blocks, std::optional<uint64_t>(last.id), &FramePaths::Block::id);
+  if (block == frame.blocks.end()) return;
+  for (const PathGraph::Place& place : last.places) {
+    if (place.scope >= graph.scopes.size()) break;
+    const SourceLine line(InternedText(graph.scopes[place.scope].file), place.line);
+    const auto known = std::ranges::find(block->lines, line);
+    if (known == block->lines.end() ||
+        block->lines_ran[static_cast<size_t>(known - block->lines.begin())] != Ran::yes)
+      break;
+    if (place.scope == 0) frame.line = place.line;
+  }
+  if (!frame.innermost_file.empty() && frame.innermost_line != 0) return;
+  frame.innermost_file = frame.file;
+  frame.innermost_line = frame.line;
+}
+
 }  // namespace
 
 std::optional<FoundEvidence> find_evidence(const CoreFile& core, const ProgramMetadata& metadata,
@@ -221,6 +251,8 @@ void add_frame_blocks(const ProgramMetadata& metadata, const FoundEvidence& evid
       }
       add_lost_lines(functions.functions()[told.function], record, ran[stack][at].blocks, frame);
     }
+    // Answers above look at the lines of neighbouring frames.
+    std::ranges::for_each(threads[stack].frames, place_in_block);
   }
 }
 

@@ -77,6 +77,13 @@ std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGra
   // The place before the last block may be in it, too: what follows itself is one.
   const size_t before = places_of(graph, partial.first(partial.size() - 1)).size();
   const size_t first = before == 0 ? 0 : before - 1;
+  const auto is_own_line = [&](const PathGraph::Place& place) {
+    return !is_inlined(graph, place) && place.line == frame.line;
+  };
+  if (frame.is_line_before) {
+    const bool is_last_before = before != 0 && is_own_line(places[first]);
+    return is_last_before ? std::optional(first) : std::nullopt;
+  }
   const auto name = [](const std::string& file) {
     return std::filesystem::path(file).filename().string();
   };
@@ -92,9 +99,7 @@ std::optional<size_t> place_where_stopped(const FramePaths& frame, const PathGra
                name(graph.scopes[place.scope].file) == name(frame.innermost_file);
       }))
     return inner;
-  return find([&](const PathGraph::Place& place) {
-    return !is_inlined(graph, place) && place.line == frame.line;
-  });
+  return find(is_own_line);
 }
 
 ShownPlaces shown_places(const FramePaths& frame, const PathGraph& graph,
@@ -102,21 +107,27 @@ ShownPlaces shown_places(const FramePaths& frame, const PathGraph& graph,
   std::vector<PathGraph::Place> places = places_of(graph, blocks);
   std::optional<size_t> here = stopped ? place_where_stopped(frame, graph, blocks) : std::nullopt;
   if (stopped && !here && frame.line != 0 && !blocks.empty()) {
-    // The optimiser moved the instruction there: what it is a part of may still follow.
+    // The optimiser moved the instruction there: what it is a part of may still follow. Or the line
+    // is that of the path before this one.
     here = places_of(graph, blocks.first(blocks.size() - 1)).size();
     places.insert(places.begin() + static_cast<std::ptrdiff_t>(*here),
                   PathGraph::Place{.scope = 0, .line = frame.line});
   }
+  // Without a line it may be anywhere in the last block.
+  const bool is_anywhere = stopped && !here && !blocks.empty();
+  const size_t whole_blocks =
+      is_anywhere ? places_of(graph, blocks.first(blocks.size() - 1)).size() : 0;
   size_t last_here = here.value_or(0);
-  for (size_t i = last_here; here && i < places.size(); ++i)
+  for (size_t i = last_here; here && !frame.is_line_before && i < places.size(); ++i)
     if (places[i] == places[*here]) last_here = i;
   ShownPlaces shown;
   for (size_t i = 0; i < places.size(); ++i) {
     const bool is_later = here && i > *here;
-    const ShownPlaces::Shown one{.place = places[i],
-                                 .here = here == i,
-                                 .or_here = is_later && places[i] == places[*here],
-                                 .not_yet = is_later && i > last_here};
+    const ShownPlaces::Shown one{
+        .place = places[i],
+        .here = here == i,
+        .or_here = is_later && !frame.is_line_before && places[i] == places[*here],
+        .not_yet = is_anywhere ? i >= whole_blocks : is_later && i > last_here};
     if (!system_headers && !one.here && !one.or_here && is_inlined(graph, places[i]) &&
         is_system_header(graph.scopes[places[i].scope].file)) {
       shown.left_out_system_headers = true;
