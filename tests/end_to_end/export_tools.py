@@ -1,7 +1,6 @@
 """Shared by the tests of exports and views: small traces, decoding of escaped names, tools from npm."""
 import contextlib
 import fcntl
-import json
 import os
 import pathlib
 import re

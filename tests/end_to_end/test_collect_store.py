@@ -1,7 +1,6 @@
 """A store of collected reports: what other readers find in it, folding, deletion, and `telltale isolate` on it."""
 import json
 import os
-import pathlib
 import random
 import shutil
 import signal
@@ -9,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from collect_server import TELLTALE, Server, report, sites
+from collect_server import TELLTALE, Server, sites
 from parquet_reader import pyarrow, read_runs
 from sampler_programs import RELEASES, SOURCE_DIR, build
 from study_case import SCHEMES, StudyCase, table, telltale

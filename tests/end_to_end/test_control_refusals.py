@@ -7,7 +7,7 @@ import subprocess
 import time
 import unittest
 
-from recorder_programs import TELLTALE, XRAY, build, check, new_folder
+from recorder_programs import TELLTALE, XRAY, build, new_folder
 from test_control import Program, ask, events, raw_request, told
 
 

@@ -10,7 +10,7 @@ import unittest
 import jsonschema
 
 from core_files import crash
-from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run
+from sampler_programs import BINARY_DIR, RELEASES, SamplerCase, build, run
 from test_paths import LINES, PROGRAMS, WALK, Recorded
 
 TELLTALE = os.environ["TELLTALE"]

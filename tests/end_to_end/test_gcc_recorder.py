@@ -4,7 +4,6 @@ import io
 import json
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import tempfile

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import math
-import pathlib
 import re
 import shutil
 import subprocess

@@ -22,7 +22,7 @@ DOCUMENTS = {"report": "report-calls"}
 # Verbs that want a running program or a core file: the script that validates their document, and how.
 ELSEWHERE = {"heapshot": ("test_live.py", 'complaints("heapshot"'), "control": ("test_control.py", 'complaints("control"'), "paths": ("test_paths.py", "paths.schema.json"),
              "coverage": ("test_coverage.py", "coverage.schema.json"),
-             "bench": ("test_questions.py", 'validator("diff-runs").validate')}
+             "bench": ("test_several_runs.py", 'validator("diff-runs").validate')}
 # Verbs whose JSON is no document.
 NO_DOCUMENT = {"dump": 'self.dumped(path, "--json"'}
 RUNTIME_REPORTS = ("header jit gc sample alloc call metadata exception monitor thread domain context heapshot counters coverage stats "

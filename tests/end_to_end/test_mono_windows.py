@@ -3,7 +3,6 @@ import json
 import os
 import pathlib
 import re
-import struct
 import subprocess
 import tempfile
 import unittest

@@ -6,7 +6,6 @@ import unittest
 
 import own_recorder
 import recorder_programs as programs
-import stacktrack_file
 
 # Events of each of the program's two threads.
 TIMES = 40

@@ -10,7 +10,7 @@ import unittest
 
 from program_text import program_text
 import recorded_programs as programs
-from recorded_programs import Recorded, info, telltale, top
+from recorded_programs import Recorded, top
 
 HARD_NAMES = program_text("recorders/cases/hard_names.cc")
 FIB = program_text("recorders/cases/fib.cc")

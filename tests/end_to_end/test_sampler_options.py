@@ -1,6 +1,4 @@
 """telltale-cc's documentation: --help, the manual page and the document come from the table that parses options."""
-import os
-import pathlib
 import re
 import subprocess
 import unittest

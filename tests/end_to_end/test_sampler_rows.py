@@ -12,7 +12,7 @@ import time
 
 from program_text import program_text
 from sampler_programs import (ALL, BINARY_DIR, CONCURRENT, PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, run, samples,
-                              section, site_tables)
+                              site_tables)
 
 LONG = bool(os.environ.get("TELLTALE_LONG"))
 NEWEST = RELEASES[-1] if RELEASES else None

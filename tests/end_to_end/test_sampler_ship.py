@@ -1,13 +1,11 @@
 """Programs that leave their build machine, and processes of several parts, each with its own runtime."""
-import os
-import pathlib
 import re
 import shutil
 import subprocess
 import unittest
 
 from program_text import program_text
-from sampler_programs import BINARY_DIR, PROGRAMS, RELEASES, SamplerCase, build, resolved, run, samples, site_tables
+from sampler_programs import BINARY_DIR, PROGRAMS, RELEASES, SamplerCase, build, resolved, run, samples
 
 NEWEST = RELEASES[-1] if RELEASES else ""
 COUNTED = ("-fno-sample", "-fsampler-scheme=branches")

@@ -1,9 +1,7 @@
 """StackTrack's logged variables of types that have a formatter (fmt's, and std::format's where a compiler has it)."""
 import json
-import os
 import shutil
 import subprocess
-import tempfile
 import unittest
 
 import recorder_programs as programs

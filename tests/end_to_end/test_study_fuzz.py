@@ -1,13 +1,11 @@
 """`telltale study fuzz`: folders of fuzzers as studies, with a corpus that libFuzzer makes during the test."""
 import json
-import os
-import pathlib
 import shutil
 import subprocess
 import unittest
 
 from program_text import program_text
-from sampler_programs import RELEASES, SOURCE_DIR, build
+from sampler_programs import RELEASES, build
 from study_case import SCHEMES, StudyCase, table, telltale
 
 # Two bugs with stacks of their own; most inputs are refused with status 1.

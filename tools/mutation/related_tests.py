@@ -14,7 +14,8 @@ VERBS = ["tour", "script:test_help", "script:test_report", "script:test_diff", "
          "script:test_mono_windows", "script:test_run", "script:test_sites", "script:test_exports", "unit:cli",
          "script:test_run_ends", "script:test_interrupted", "script:test_run_refusals", "script:test_progress", "script:test_output_files",
          "script:test_strict"]
-QUESTIONS = ["script:test_questions", "script:test_diff_order", "script:test_waiting", "script:test_net_times"]
+QUESTIONS = ["script:test_questions", "script:test_several_runs", "script:test_terminal", "script:test_diff_order",
+             "script:test_waiting", "script:test_net_times"]
 RELATED = {
     "src/base": ["unit:base", "unit:bytes", "unit:import", "unit:analysis", "script:test_help", *VIEWS],
     "src/bytes": ["unit:bytes", "replay:input_file", "unit:formats_xray", "unit:formats_mono", "unit:formats_sampler",
@@ -34,7 +35,7 @@ RELATED = {
                                "script:test_isolate_calls", "script:test_isolate_values"],
     "src/collect": ["unit:collect", "replay:collect", "script:test_collect_forms", "script:test_collect_requests",
                     "script:test_collect_store", "script:test_collect_send", "script:test_collect_reliability",
-                    "script:test_collect_pages", "script:test_network_program", "script:test_spark"],
+                    "script:test_collect_overload", "script:test_collect_pages", "script:test_network_program", "script:test_spark"],
     "src/report/paths": ["unit:report", "script:test_paths", "script:test_coverage", "script:test_path_pages",
                          "script:test_program_blocks", "script:test_program_lines"],
     "src/analysis/paths": ["unit:analysis", "script:test_paths", "script:test_program_blocks", "script:test_program_lines", "script:test_coverage",

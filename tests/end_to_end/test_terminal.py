@@ -1,10 +1,10 @@
-"""On terminals of 80 and 120 columns no line of help, tables and answers is longer, and no number is elided."""
+"""Output on a terminal: on 80 and 120 columns no line of help, tables and answers is longer, and no number is elided; colours; the pager."""
 import pathlib
 import re
 import tempfile
 import unittest
 
-from test_questions import RECORDING, on_terminal, run
+from run_telltale import RECORDING, on_terminal, run
 
 WIDTHS = (80, 120)
 # Not broken: a command that is to be copied, and a message, which is one line for whoever searches for it.
@@ -72,6 +72,31 @@ class TerminalWidths(unittest.TestCase):
             for width in WIDTHS:
                 with self.subTest(verb=verb, width=width):
                     self.check_width(plain(on_terminal(width, verb, "--help")), width)
+
+
+class TerminalTest(unittest.TestCase):
+    def test_tables_fit_and_pipes_are_complete(self):
+        for columns in (80, 120):
+            for verb in (["top"], ["report"], ["replay"], ["slow", "validate"], ["histogram", "*"]):
+                with self.subTest(columns=columns, verb=verb):
+                    shown = re.sub(r"\x1b\[[0-9;]*m", "", on_terminal(columns, *verb, *RECORDING))
+                    if verb[0] not in ("slow", "replay"):  # these have lines that are no table
+                        self.assertLessEqual(max(map(len, shown.splitlines())), columns, shown)
+        narrow = on_terminal(80, "top", *RECORDING)
+        self.assertIn("left out for want of room: ", narrow)
+        piped = run("top", *RECORDING).stdout
+        self.assertIn("serve(std::vector<Order> const&, unsigned long, Store&)", piped)
+        self.assertNotIn("\x1b", piped)
+
+    def test_colours(self):
+        self.assertIn("\x1b[1m", on_terminal(100, "top", *RECORDING))
+        self.assertNotIn("\x1b[1m", on_terminal(100, "top", *RECORDING, NO_COLOR="1"))
+        self.assertNotIn("\x1b[1m", on_terminal(100, "top", "--color", "never", *RECORDING))
+        self.assertIn("\x1b[1m", run("top", "--color", "always", *RECORDING).stdout)
+
+    def test_the_pager(self):
+        self.assertIn("> SELF", on_terminal(100, "top", *RECORDING, PAGER="sed 's/^/> /'", NO_COLOR="1").replace(">  ", "> "))
+        self.assertNotIn("> ", on_terminal(100, "top", "--no-pager", *RECORDING, PAGER="sed 's/^/> /'", NO_COLOR="1"))
 
 
 if __name__ == "__main__":
