@@ -17,7 +17,7 @@ namespace {
 
 using llvm::BasicBlock;
 
-// Of the operand in memory that is the assembly's first argument.
+// Sets the type of the operand in memory that is the assembly's first argument.
 void set_element_type(llvm::CallInst& call, llvm::Type* type) {
   call.addParamAttr(0, llvm::Attribute::get(call.getContext(), llvm::Attribute::ElementType, type));
 }

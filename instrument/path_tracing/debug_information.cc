@@ -12,7 +12,7 @@ namespace {
 using Subprograms = llvm::SetVector<llvm::DISubprogram*>;
 using Calls = llvm::DenseSet<const llvm::DILocation*>;
 
-// Also those that are inlined there.
+// Adds the function of a location, and those that it was inlined into.
 void add_subprograms(const llvm::DILocation* location, Subprograms& subprograms, Calls& seen) {
   for (; location != nullptr; location = location->getInlinedAt()) {
     subprograms.insert(location->getScope()->getSubprogram());

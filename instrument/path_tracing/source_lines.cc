@@ -75,7 +75,7 @@ class Collector {
  private:
   using Functions = llvm::SmallSetVector<const llvm::DISubprogram*, 8>;
 
-  // None if its place is lost.
+  // The piece of a marker; none if the marker has lost its place.
   static std::optional<PieceHere> piece_of(const llvm::Instruction& marker) {
     const llvm::DILocation* const place = marker.getDebugLoc().get();
     const std::uint64_t number =

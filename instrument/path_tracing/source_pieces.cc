@@ -31,7 +31,7 @@ llvm::Value* written_variable(const llvm::Instruction& instruction) {
   return to == nullptr ? nullptr : const_cast<llvm::Value*>(llvm::getUnderlyingObject(to));
 }
 
-// Not of calls.
+// Notes what an instruction writes, and its other effects. Ignores calls.
 void note_effects(const llvm::Instruction& instruction, Piece& piece) {
   if (as_call(instruction) != nullptr || is_only_a_note(instruction)) return;
   llvm::Value* const variable = written_variable(instruction);

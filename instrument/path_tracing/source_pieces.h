@@ -30,11 +30,11 @@ struct Piece {
   llvm::SmallVector<std::uint64_t, 2> next = {};
   bool is_first = false;      // of its function
   bool is_optimised = false;  // passes may remove it; without, they only copy and divide it
-  // Whether anything but what it writes shows that it ran. The call at its end apart.
+  // Whether it has effects other than its stores and the call at its end.
   bool has_effects = false;
-  // Where it writes, local variables apart, if it is an ordinary store. Optimisation removes what
-  // nothing reads: of variables of this module alone, while it has them (`written`), and of memory
-  // that a function gets and gives back.
+  // The objects that its ordinary stores write to, except local variables. Optimisation removes
+  // stores that nothing reads: those to static variables of this module (`written`; null once the
+  // module has dropped the variable), and those to memory that the function itself allocates.
   llvm::SmallVector<llvm::WeakVH, 1> written = {};
   bool writes_by_pointer = false;
   bool writes_elsewhere = false;
@@ -47,15 +47,15 @@ struct Piece {
   const llvm::DILocation* branch_place = nullptr;         // if it ends with a branch or switch
 };
 
-// By the number in the markers; of one module.
+// The pieces of the module that this process compiles, by their number in the markers.
 std::vector<Piece>& pieces();
 // The first piece of each function, and the one after its last.
 using PieceRange = std::pair<std::uint64_t, std::uint64_t>;
 llvm::DenseMap<const llvm::DISubprogram*, PieceRange>& ranges_of_pieces();
 
-// Before optimisation and before the Sampler inserts code: inserts the markers. Without either,
-// only coroutines get them: they are split, which moves code that prepares their variables to the
-// front.
+// Inserts the markers. Call before optimisation and before the Sampler inserts code. If the module
+// is neither optimised nor sampled, only coroutines get markers: LLVM splits them, and moves the
+// code that prepares their variables to the front.
 void mark_source_lines(llvm::Module& module, bool is_optimised, bool is_sampled);
 
 // Such a branch computes nothing: its line, that of `break`, `else` and the like, is not listed.

@@ -235,8 +235,8 @@ uint32_t next_call_sample(CallCounter& counter, Generator& generator, FirstCalls
   return is_sampled ? kSample + stage : kSkip;
 }
 
-// Of a RegionCountdown. Those of kNeverStage observe nothing. When they have ended often, calls may
-// leave checked code: one call may be most of the run.
+// Draws the next region of a stage. Those of kNeverStage observe nothing. When they have ended
+// often, calls may leave checked code: one call may be most of the run.
 uint32_t next_region_of_stage(RegionCountdown& countdown, Generator& generator,
                               FirstCalls& first_calls) {
   if (countdown.stage >= kNeverStage) {

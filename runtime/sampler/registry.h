@@ -10,8 +10,8 @@ void report_crash();
 // -fsampler-adaptive: observes some more executions of each place. Does nothing while units
 // register or report.
 void renew_budgets();
-// With which the process ends if an error was found: that of exit(), or 1 if it succeeded, or was
-// not called.
+// The status with which a process in which an error was found ends: that of exit(), or 1 if that
+// was 0 or exit() was not called.
 int failing_status();
 // Releases the lock if report_crash() was left by a jump.
 void release_report_lock();

@@ -31,7 +31,7 @@ void* frames[kMaxFrames];  // not on the stack, which may be small
 int frame_count = 0;
 int reported_frames = -1;  // -1 before the first
 
-// Of a report in the spool; null: it is elsewhere.
+// What a report in the spool has in its header; null if the report is not in the spool.
 const char* spooled_sparsity = nullptr;
 const uint64_t* spooled_seed = nullptr;
 

@@ -31,7 +31,7 @@ class RowCursor {
 
   [[nodiscard]] const SchemeTable& scheme() const { return scheme_; }
   [[nodiscard]] uint32_t row() const { return row_; }
-  // Of the first copy.
+  // The row's counters, in the first copy.
   [[nodiscard]] uint64_t* counters() const {
     return scheme_.counters + (uint64_t{bank_} * scheme_.rows + row_) * scheme_.arity;
   }

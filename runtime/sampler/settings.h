@@ -36,12 +36,14 @@ void warn(const char* what, const char* value);
 void read_settings();
 // Call before read_settings(): this copy of the runtime does not report to the spool.
 void leave_out_spool();
-// Null before that: ifunc resolvers run before libc is initialised. For any thread.
+// The settings; null before read_settings(), since ifunc resolvers run before libc is initialised.
+// Any thread may call it.
 const Settings* settings();
 // Sets the sparsity, 1 or more, and all that depends on it.
 void set_sparsity(Settings& settings, double sparsity);
-// A unit with -fsampler-adaptive registers.
+// Call when a unit with -fsampler-adaptive registers: sets Settings::first_calls.
 void observe_first_calls();
+// Sets Settings::random for the first unit that registers; later calls have no effect.
 void choose_random(uint32_t random);
 // SAMPLER_VERBOSE: says for the first unit that samples, and for the first that does not, what is
 // observed.

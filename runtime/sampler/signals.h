@@ -3,9 +3,12 @@
 
 namespace telltale::sampler {
 
+// Installs the handlers, and a signal stack for the calling thread. Call when a unit registers;
+// only the first call has an effect.
 void watch_signals();
 // Gives the calling thread an alternate signal stack, so that stack overflows are reported.
 void install_signal_stack();
+// Whether watch_signals() was called, in the copy of the runtime that leads (leader.h).
 bool watches_signals();
 // Does nothing; a reference to it links thread_start.cc.
 void link_thread_hooks();

@@ -6,6 +6,9 @@
 
 namespace telltale::sampler {
 
+// The counters of pairs of values in single bytes, until a byte would overflow; how they are added
+// to the 64-bit counters (docs/design/sampler-compiler.md).
+
 // Adds in one instruction, or atomically, so that a signal handler's increment is not lost. No
 // other thread changes the counter.
 inline void add_uninterrupted(uint64_t& counter, uint64_t number) {
@@ -16,6 +19,7 @@ inline void add_uninterrupted(uint64_t& counter, uint64_t number) {
 #endif
 }
 
+// The same if other threads may change the counter.
 inline void add_atomically(uint64_t& counter, uint64_t number) {
   __atomic_fetch_add(&counter, number, __ATOMIC_RELAXED);
 }
@@ -38,7 +42,7 @@ inline Tallies tallies_from(uint8_t less, uint8_t greater, uint8_t observed) {
   return {number(less), static_cast<uint8_t>(equal > 0 ? equal : 0), number(greater)};
 }
 
-// The three bytes of a site.
+// The three bytes in which a block counts the results of a site.
 struct TallyBytes {
   uint8_t& less;
   uint8_t& greater;
@@ -118,7 +122,7 @@ inline void add_tallies(uint8_t* block, uint32_t site, bool take, uint64_t* sums
   sums[2] += found.greater;
 }
 
-// Not of threads, which alone may change theirs.
+// Clears all tallies, unless threads have their own: only a thread itself may change its tallies.
 inline void clear_tallies(const SchemeTable& scheme) {
   if (scheme.tallies == nullptr || scheme.tally_stride != 0) return;
   ::memset(scheme.tallies, 0, uint64_t{kTallyBytes} * scheme.blocks * scheme.banks);

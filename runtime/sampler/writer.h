@@ -19,7 +19,7 @@ inline uint64_t bytes_written = 0;  // by all writers, for ProgressTimeout
 class Writer {
  public:
   explicit Writer(int descriptor) : Writer(descriptor, own_, sizeof(own_)) {}
-  // With the caller's buffer.
+  // Uses the caller's buffer, of `size` bytes.
   Writer(int descriptor, char* buffer, size_t size)
       : descriptor_(descriptor), buffer_(buffer), size_(size) {}
   Writer(const Writer&) = delete;

@@ -31,7 +31,7 @@ class WithoutAlignmentCheck {
 #else
 class WithoutAlignmentCheck {
  public:
-  // Not defaulted: a variable that nobody uses would be warned about.
+  // Not defaulted, so that compilers do not warn of variables of this class that nobody uses.
   WithoutAlignmentCheck() {}  // NOLINT(modernize-use-equals-default)
 };
 #endif

@@ -16,7 +16,8 @@ void watch_cut_files();
 
 // A ring is to be dumped: threads need a signal stack.
 bool crash_is_watched();
-// So that a stack overflow can be dumped. Threads that have a signal stack keep it.
+// Gives the calling thread a signal stack, so that a stack overflow can be dumped, unless it has
+// one.
 void give_signal_stack(Node& node);
 
 }  // namespace telltale::st

@@ -130,8 +130,9 @@ void pull(Node& node, uint32_t generation, uint32_t taken) {
   node.when = node.sequence + 2;  // the next event reads the clock
 }
 
-// Not between the publication of a new store and the beginning of its cycle: the inlined code
-// compares with the old cycle, in which checkpoints were posted to another store.
+// Lets the inlined code write the thread's next events. Does nothing between the publication of a
+// new store and the beginning of its cycle: the inlined code compares with the old cycle, in which
+// checkpoints were posted to another store.
 void push(Node& node, uint32_t generation, uint32_t cycle) {
   const uint32_t fast = __atomic_load_n(&settings.fast, __ATOMIC_RELAXED);
   if (fast == 0 ||

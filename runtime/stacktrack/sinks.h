@@ -38,7 +38,8 @@ struct Sink {
   CallbackOptions callback;
   uint32_t callback_users;  // threads inside it
   FilePlan plan;
-  uint64_t* parents_count;  // of a child that waits: of processes, in the parent's file, or null
+  // kWaitingForChild: the count of unrecorded processes in the parent's file; may be null.
+  uint64_t* parents_count;
   uint64_t lost[stacktrack::kLostReasons + 1];
 };
 

@@ -137,7 +137,8 @@ void set_state(const Store& ring, const Chunk& chunk, uint32_t state) {
   __atomic_store_n(ring.chunk_states + index, state, __ATOMIC_RELEASE);
 }
 
-// Of a chunk that nobody fills: how many events it has. False: one is not committed yet.
+// Sets `events` to the number of events in a chunk that nobody fills. False: one of them is not
+// committed yet.
 bool count_finished(const Chunk& chunk, uint32_t state, uint64_t* events) {
   *events = state - kFull;
   if (state < kUncommitted) return true;

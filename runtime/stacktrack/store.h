@@ -80,8 +80,8 @@ struct Store {
 Store* make_store(Layout layout, const char* path, uint64_t ring_bytes, uint64_t most_bytes,
                   int* error);
 
-// For an unreachable store: unmaps it when no thread is inside. The file's contents stay. A ring's
-// chunks stay mapped, because threads may be storing into them.
+// Unmaps a store that no thread can reach any more, when no thread is inside. The file's contents
+// stay. A ring's chunks stay mapped, because threads may be storing into them.
 void retire_store(Store* store);
 
 // The file ends before `address`, which is in `chunk`: replaces the rest by anonymous memory.
@@ -89,7 +89,7 @@ void retire_store(Store* store);
 bool let_go_if_holds(const Chunk& chunk, const void* address);
 // The same for a store's shared chunks, and for its ring; nothing is added to the store afterwards.
 bool let_go_if_holds(Store& store, const void* address);
-// For truncated stores that were replaced by others.
+// The same for truncated stores that were replaced by others.
 bool let_go_if_replaced_holds(const void* address);
 
 // A zeroed chunk of about `bytes`, according to the store's kind and layout; for a ring with its

@@ -86,7 +86,7 @@ class Threads {
       if (!visit(*node)) return;
     }
   }
-  // In a forked child: there are no other threads.
+  // Forgets all threads. For a forked child, which has no other threads.
   static void forget_all();
   // The state of threads before they have a node: no limit, so that they take the slow path.
   static detail::Thread none;

@@ -337,7 +337,7 @@ Control* take_buffer(Control* had, uint64_t now) {
 
 namespace {
 
-// Of an ended thread.
+// Frees a Control whose thread has ended.
 void release(Control& control) {
   tell_left_out(control);
   if (control.kind == ControlKind::recording) close_buffer(control, tail_of(control), true);

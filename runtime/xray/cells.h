@@ -26,15 +26,17 @@ struct Tail {
   bool pending;   // interrupted code of this thread has claimed records before `at` and not
                   // added them yet: neither `next` nor `last` is reliable
 };
+// The end of the records in a Control's buffer; its owner may be adding events.
 Tail tail_of(const Control& control);
 
 // Frees the Controls of threads that ended without running the key's destructor. Needs the lock.
 void release_dead_threads();
 
-// No buffer is available from now on, and the threads' buffers are closed.
+// Closes the threads' buffers; no buffer is available from now on.
 void space_is_gone();
 
-// No thread has a buffer any longer. Events in progress still go to the old ones. Needs the lock.
+// Takes all buffers from their threads. Events in progress still go to the old ones. Needs the
+// lock.
 void take_all_buffers();
 
 // Adds the filtered events of all threads' buffers to the side record.
@@ -48,10 +50,14 @@ struct Metadata {
   uint64_t low;
   uint64_t high;
 };
+// `body`, `body_high`: the 15 bytes after the record's first, little-endian.
 Metadata metadata_record(xray::MetadataKind kind, uint64_t body, uint64_t body_high);
 Metadata new_cpu_record(uint32_t cpu, uint64_t ticks);
+// Writes a record to `at`. The half with its kind comes last, so that readers never see a half of
+// it.
 void put(std::byte* at, const Metadata& record);
 
+// Of the CPU that the calling thread runs on.
 uint32_t cpu_number();
 
 }  // namespace telltale::recorder

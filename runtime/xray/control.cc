@@ -238,7 +238,8 @@ void serve(int connection) {
             static_cast<void*>(nullptr), 0);
 }
 
-// Of this process, its first thread also if that has ended. 0: not known.
+// The number of threads of this process; its first thread counts even if it has ended. 0: not
+// known.
 uint64_t count_threads() {
   struct stat tasks;  // not set to zeros as a whole: that would be a call of memset
   tasks.st_nlink = 0;
@@ -273,7 +274,7 @@ bool is_left_alone() {
 // The program's threads that have begun to end, and perhaps have ended.
 class EndingThreads {
  public:
-  // In a forked child.
+  // Forgets all threads. For a forked child.
   void clear() {
     lock_.reset();
     count_ = 0;

@@ -34,7 +34,7 @@ TELLTALE_HOT void leave_out(uint64_t events) {
 // Decides on open calls that `min` has not decided on yet: what has lasted long enough by now is
 // recorded. `ends`: the thread ends, and the others are left out.
 void decide_open_calls(bool ends);
-// At the thread's end.
+// Frees the thread's open calls. Call at the thread's end.
 void forget_open_calls();
 
 }  // namespace telltale::recorder

@@ -19,7 +19,7 @@ constexpr uint64_t kWindowsASecond = 100;  // at most
 constexpr uint32_t kPlaces = 4096;         // functions counted in a window
 constexpr uint32_t kMostTries = 32;
 constexpr uint32_t kMostDepth = 1024;  // of calls in a buffer
-// A buffer counts with this weight, less if it is older than the window.
+// The weight of the calls of a buffer; lower if the buffer began before the window.
 constexpr uint64_t kWholeWeight = 256;
 
 struct Count {

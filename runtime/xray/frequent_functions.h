@@ -20,11 +20,12 @@ inline uint32_t current_drop_rounds() { return __atomic_load_n(&drop_rounds, __A
 inline bool is_dropped(uint32_t function) {
   return (dropped_functions[function >> 5] >> (function & 31) & 1) != 0;
 }
+// Whether the option is on.
 inline bool drops_functions() {
   return dropped_functions != nullptr && state.options.auto_calls != 0;
 }
 
-// Reserves memory for the bits. False: there is none. Not from two threads at once.
+// Reserves memory for the bits. False: there is none. Two threads must not call it at once.
 bool prepare_dropping();
 
 // The calling thread is about to close its buffer, whose records end at `tail`. Call with all

@@ -14,7 +14,7 @@ namespace telltale::recorder {
 class FunctionIds {
  public:
   static constexpr uint32_t kUnknown = 0;
-  // For a function that is not to be recorded.
+  // The id of every function that is not to be recorded.
   static constexpr uint32_t kSkipped = 0xFFFF'FFFF;
 
   // Reserves memory for the table, if it has none: 16 MiB of address space, of which only used

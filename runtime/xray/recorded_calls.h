@@ -53,7 +53,7 @@ TELLTALE_HOT RecordedCalls* recorded_calls() {
 // REQUIRES: drops_functions().
 RecordedCalls* begin_recorded_calls();
 
-// At the thread's end.
+// Frees the calling thread's calls. Call at the thread's end.
 void forget_recorded_calls();
 
 // Calls that ended without an exit (exceptions, longjmp) are found by a call that is entered where
@@ -145,10 +145,12 @@ TELLTALE_HOT bool leaves_out_exit(uint32_t function, uint64_t stack) {
   return counts_left_out();
 }
 
-// For gcc's hooks. An exit does not know where its call was entered: it ends the innermost open
-// call of its function. Where a recorded call of a dropped function is open, calls that are not
-// recorded are therefore added, too. Calls of inlined functions are entered where their caller was.
-// Counts an event of a dropped function in the usual case.
+// The following are for gcc's hooks. An exit does not know where its call was entered: it ends the
+// innermost open call of its function. While a recorded call of a dropped function is open, calls
+// that are not recorded are therefore added, too. Calls of inlined functions are entered at the
+// place of their caller.
+
+// Counts an event of a dropped function in the usual case: no recorded call of one is open.
 TELLTALE_HOT bool leaves_out_called(uint32_t function) {
   if (!is_dropped(function)) return false;
   const RecordedCalls* const calls = thread_state.recorded_calls;
@@ -162,7 +164,7 @@ TELLTALE_HOT void add_called(RecordedCalls& calls, uint64_t word) {
 }
 TELLTALE_HOT void add_recorded_called(RecordedCalls& calls, uint32_t function, uint64_t place) {
   add_called(calls, call_word(function, place));
-  // By another thread since the function was looked up.
+  // Another thread may have dropped the function since this one looked it up.
   if (__builtin_expect(is_dropped(function), 0)) calls.holds_dropped = true;
 }
 TELLTALE_HOT void add_dropped_called(RecordedCalls* calls, uint32_t function, uint64_t place) {

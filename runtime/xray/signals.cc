@@ -148,7 +148,7 @@ void install(int signal, void (*handler)(int, siginfo_t*, void*)) {
 
 void install_signals() {
   if (state.options.signal != 0) install(state.options.signal, on_snapshot_signal);
-  // Otherwise the host finds its signals as without a recorder.
+  // If crashes are not noted, the program finds its signals as without a recorder, but for SIGBUS.
   if (!state.options.notes_crashes()) {
     install(SIGBUS, on_fatal);
     return;

@@ -34,7 +34,7 @@ namespace {
 
 // How many events a thread without a buffer loses before it tries to get one again.
 constexpr uint64_t kAskAgainAfter = 1024;
-// For Control::cpu: the next record must contain its absolute time.
+// The value of Control::cpu if the next record must contain its absolute time.
 constexpr uint32_t kTimeUnknown = 0xFFFF'FFF0;
 // Shorter waits are as likely errors of the two clocks.
 constexpr uint64_t kLeastWaitNs = 10'000;
@@ -220,7 +220,7 @@ void append(const Event& event) {
   const uint64_t opened = wait == 0 ? now : thread_state.current->last + 1;
   Control* const control = control_with_room(most_bytes, opened, tail);
   if (control == nullptr || control->kind == ControlKind::starved) {
-    // Otherwise recording was stopped while the event was on its way.
+    // If recording was stopped while the event was on its way, it is not lost.
     if (state.recording && epoch == __atomic_load_n(&state.epoch, __ATOMIC_RELAXED))
       count_lost(state.side->lost_no_space);
     return;

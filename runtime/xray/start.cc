@@ -121,7 +121,7 @@ class Busy {
 
 bool loader_is_watched = false;
 
-// Where recording did not begin since the fork.
+// Forgets the recording of the parent, if this is a forked child in which none has begun yet.
 void forget_parent_if_forked() {
   if (state.pid == 0 || state.pid == sys::pid()) return;
   const sys::BlockSignals blocked;
@@ -129,7 +129,8 @@ void forget_parent_if_forked() {
   state.pid = sys::pid();
 }
 
-// What an earlier recording left; none the first time. Needs the lifecycle lock.
+// Gives up what an earlier recording of this process left, if there was one. Needs the lifecycle
+// lock.
 void give_up_last_recording() {
   const sys::BlockSignals blocked;
   give_up_files();

@@ -128,7 +128,7 @@ struct SideHeader {
   uint64_t left_out;
   uint64_t clock_anomalies;
   uint64_t unnamed;
-  // Of a fatal signal, if the program did not handle it before us.
+  // The fatal signal that ended the process, unless the program handled it before us.
   uint32_t end_signal;
   uint32_t end_tid;
   uint64_t end_ticks;
@@ -139,8 +139,8 @@ struct SideHeader {
   uint64_t end_monotonic_ns;
   uint64_t user_ns;
   uint64_t system_ns;
-  // Of recording a call, in thousandths of a tick: between the times of its two events, and before
-  // and after them. 0 both: not measured.
+  // What recording a call costs, in thousandths of a tick: between the times of its two events, and
+  // before and after them. Both 0: not measured.
   uint32_t cost_inside;
   uint32_t cost_outside;
   uint64_t stop_ticks;  // when recording was stopped; 0: never
@@ -182,7 +182,7 @@ constexpr uint32_t header_bits(uint64_t parts) {
                  << xray::kPartsShift;
 }
 
-// In memory that is zeroed in a forked child.
+// What a process has of its own: this is in memory that the kernel zeroes in a forked child.
 struct ForkMark {
   uint64_t alive;      // the process's own files are open, or cannot be
   uint64_t beginning;  // a thread is about to open them
@@ -224,7 +224,7 @@ struct State {
   uint32_t controls_used;
   uint32_t first_unused_control;  // index + 1
   uint32_t threads_seen;
-  uint32_t cells;       // there can be
+  uint32_t cells;       // how many the file has room for
   uint32_t cells_used;  // started so far
   uint32_t* closed;     // ring: cells without an owner, oldest first; `cells` entries
   uint32_t closed_first;
@@ -234,7 +234,7 @@ struct State {
   uint32_t partial[64];   // cells with room after the last buffer, which ended
   std::byte* partial_at[64];
   uint32_t partial_count;
-  bool space_gone;  // never again
+  bool space_gone;  // no buffer will be available any more
 
   SideHeader* side;  // never null: spare_side while there is no file
   SideHeader spare_side;

@@ -29,7 +29,7 @@ class MappedFile {
   bool grow(size_t bytes);
   // Releases everything after `bytes`.
   void cut(size_t bytes);
-  // In a forked child: gives up the file.
+  // Gives up the file, which is the parent's. For a forked child.
   void forget();
   // Before another recording: gives up the file, which has its final size. Its pages stay mapped,
   // because interrupted hooks may still count events there.
@@ -59,7 +59,8 @@ class MappedFile {
   int descriptor_ = -1;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
-  // Of a file that a thread with a separate descriptor table gave up: other threads close it.
+  // The descriptor of a file that a thread with a separate descriptor table gave up; another thread
+  // closes it.
   struct {
     int descriptor = -1;
     uint64_t device = 0;

@@ -222,7 +222,7 @@ int run_command_line(int argc, char** argv, RunNetworkVerb run_network) {
   std::vector<char*> words(argv, argv + argc);
   std::string tool = argc == 0 ? "" : std::filesystem::path(argv[0]).filename().string();
   if (is_program(tool)) words.insert(words.begin() + 1, tool.data());
-  // So does `telltale sampler TOOL`.
+  // `telltale sampler TOOL` starts the verb TOOL, too.
   if (words.size() > 2 && std::string_view(words[1]) == "sampler" && is_program(words[2]))
     words.erase(words.begin() + 1);
   argc = static_cast<int>(words.size());

@@ -49,7 +49,7 @@ Result<std::vector<InputFile>> open_inputs(const OpenOptions& options) {
       left_out.push_back(problem_of(empty, *input));
       continue;
     }
-    // So is one of a folder that ends inside its header.
+    // A file of a folder that ends inside its header is a loss, too.
     if (is_of_folder(options, path)) {
       if (const std::optional<Error> torn = header_error(*input, options)) {
         if (!first_torn) first_torn = torn;

@@ -127,8 +127,8 @@ class StackPaths {
       const CallFilter& /*filter*/, ProblemLog& problems) const {
     return thread_paths_and_blocks(problems);
   }
-  // What of the functions with coverage ran in the process; empty if none has any. Errors: as
-  // above.
+  // For each function with coverage, which of its parts ran in the process; empty if no function
+  // has coverage. Errors: as above.
   [[nodiscard]] virtual Result<std::vector<FunctionCoverage>> coverage(
       ProblemLog& problems) const = 0;
   // What is particular to this run: the frames of thread_paths_and_blocks(), and coverage() without

@@ -421,7 +421,8 @@ class CoreStacks::State {
     return address && follows_call(*address);
   }
 
-  // Not code without a known file, as compilers make it at run time, or the kernel's.
+  // Whether there is certainly no code. Code without a known file may be anywhere in executable
+  // memory: compilers at run time make it, and the kernel maps its own.
   [[nodiscard]] bool is_no_code(uint64_t address) const {
     if (dwfl_addrmodule(dwfl_, address) != nullptr) return !is_code(address);
     return std::ranges::none_of(core_.segments(),

@@ -24,8 +24,8 @@ struct TypeGrowth {
   [[nodiscard]] int64_t objects() const {
     return static_cast<int64_t>(by_shot.back().objects - by_shot.front().objects);
   }
-  // Never fewer bytes, and more in at least two steps, because a single one may be the program's
-  // start or end. Two shots have only one step.
+  // Whether no step has fewer bytes, and at least two have more: a single one may be the program's
+  // start or end. If there are only two shots, one step suffices.
   [[nodiscard]] bool grows_steadily() const {
     return steps_down == 0 && steps_up >= (by_shot.size() > 2 ? 2U : 1U);
   }

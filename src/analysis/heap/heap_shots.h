@@ -94,7 +94,7 @@ class HeapShots {
   void end_piece() { pause(); }
   void append(HeapShots&& next);
 
-  // No event of a heap shot so far.
+  // Whether there was no event of a heap shot so far.
   [[nodiscard]] bool empty() const { return shots_.empty(); }
   // Objects outside any shot are ignored.
   [[nodiscard]] Shots take_shots();
@@ -119,7 +119,7 @@ class HeapShots {
   void pause();
   OfThread& add(OfThread&& shot);
   static void merge(OfThread& to, OfThread&& later);
-  // No more of its events follow.
+  // Completes a shot of which no more events follow.
   void close(OfThread& shot) const;
   void sum_up(OfThread& shot) const;
   void sum_up_references(OfThread& shot) const;

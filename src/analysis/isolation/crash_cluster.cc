@@ -90,8 +90,9 @@ bool is_nameless(const StackFrame& frame) {
 // The stack without the runtime's frames: where they are depends on what is observed.
 std::vector<const StackFrame*> without_runtime(std::span<const StackFrame> stack) {
   std::vector<const StackFrame*> kept;
-  // Outermost first. What calls a thread's first function is known by being outside of all others,
-  // and what writes the report when a sanitizer ends the program by being called by the sanitizer.
+  // From the outermost frame inwards. The runtime's frames that call a thread's first function are
+  // outside of all others; those that write the report of a program that a sanitizer ends are
+  // inside the sanitizer's.
   bool inside = false;
   bool outermost = true;
   bool reported = false;

@@ -24,7 +24,7 @@ struct SiteGroup {
   bool complements = false;
   // A run observes the site if its report contains the group. Otherwise: if a counter is not 0.
   bool observed_by_report = false;
-  // So many of the last counters make the site observed, and no predicate true.
+  // How many of the last counters only say that the site was observed: they have no predicate.
   unsigned silent = 0;
 
   [[nodiscard]] unsigned predicates() const { return (complements ? 2 : 1) * (counters - silent); }

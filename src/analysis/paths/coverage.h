@@ -15,7 +15,7 @@ constexpr std::string_view name_of(Ran ran) {
   return ran == Ran::yes ? "yes" : ran == Ran::no ? "no" : "maybe";
 }
 
-// Of two things: whether any of them ran.
+// Whether any of two things ran.
 constexpr Ran any_of(Ran a, Ran b) {
   if (a == Ran::yes || b == Ran::yes) return Ran::yes;
   return a == Ran::no && b == Ran::no ? Ran::no : Ran::maybe;

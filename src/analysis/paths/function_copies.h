@@ -26,11 +26,11 @@ class FunctionCopies {
   [[nodiscard]] bool are_chains(uint32_t function) const {
     return groups_[group_of_[function]].are_chains;
   }
-  // By block: whether one that lets another copy run leads to it, or is it.
+  // By block: whether it lets another copy run, or can be reached from a block that does.
   [[nodiscard]] const std::vector<bool>& after_choice(uint32_t function) const {
     return after_[function];
   }
-  // By block: whether an activation that only chooses may pass it.
+  // By block: whether an activation that only lets another copy run may pass it.
   [[nodiscard]] const std::vector<bool>& with_choice(uint32_t function) const {
     return with_[function];
   }

@@ -13,17 +13,17 @@
 
 namespace telltale {
 
-// What of a function ran, in all activations of a process together. Text is as in the program,
-// never trusted; empty and 0 mean unknown.
+// Which parts of a function ran, in all activations of a process together. Text is as in the
+// program, never trusted; empty and 0 mean unknown.
 struct FunctionCoverage {
-  // In place of mechanisms, if nothing is left of the function but copies that were inlined.
+  // The value of `mechanisms` if only inlined copies of the function are left.
   static constexpr const char* kOnlyInlined = "inlined";
   struct Call {
     uint32_t line = 0;
     std::string callee;  // the linker's name; "?": called through a pointer
     Ran returned = Ran::maybe;
   };
-  // What of a basic block is known, in any activation.
+  // Whether a basic block ran in any activation.
   struct Block {
     std::optional<uint64_t> id;  // in .debug_PT
     std::vector<SourceLine> lines;
@@ -54,7 +54,7 @@ inline std::array<uint64_t, 3> count_lines(const FunctionCoverage& function) {
   return counts;
 }
 
-// Of the same thing, by sources that are all right.
+// Whether something ran, from two statements about it that are both true.
 constexpr Ran agree(Ran a, Ran b) {
   if (a == Ran::yes || b == Ran::yes) return Ran::yes;
   return a == Ran::no || b == Ran::no ? Ran::no : Ran::maybe;

@@ -282,7 +282,8 @@ void PossibleBlocks::exclude_other_ways(uint32_t function, std::vector<bool>& po
   }
 }
 
-// What the activation passed, which is the only one that does not just let another copy run.
+// The blocks that the frame may have passed. REQUIRES: all other activations of the function only
+// let another copy run.
 std::vector<bool> PossibleBlocks::way_to(const ProgramEvidence::Frame& frame) const {
   const std::vector<Ran> ran = of_frame(frame);
   std::vector<bool> possible(ran.size());

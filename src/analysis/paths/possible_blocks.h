@@ -11,7 +11,7 @@
 
 namespace telltale {
 
-// What of a program may have run, by the ways that flags and stacks leave open.
+// Which blocks of a program may have run: those on ways that its flags and stacks do not exclude.
 class PossibleBlocks {
  public:
   // All must outlive it. `structure` is of `flow`.
@@ -76,11 +76,11 @@ class PossibleBlocks {
   const ProgramEvidence& evidence_;
   std::vector<std::vector<bool>> stopped_;  // by function and block: a frame may be in it
   std::vector<bool> has_frame_;             // by function
-  // Of a function of which a frame is the only activation, those apart that only let another copy
-  // run: the blocks that all of them may have run.
+  // For a function of which a frame is the only activation, apart from activations that only let
+  // another copy run: the blocks that any of these activations may have run.
   struct Only {
     std::vector<bool> possible;
-    // It is in this call of this block for the first time.
+    // The block and the number of the call that the frame is in, for the first time.
     std::optional<std::pair<uint32_t, size_t>> stop;
   };
   std::vector<std::optional<Only>> only_;  // by function

@@ -21,7 +21,7 @@ struct ProgramFlow {
     // returns.
     bool runs_other_copy = false;
 
-    // Whether one of `callees` was called, from here, if the block ran.
+    // Whether this call certainly called one of `callees` if the block ran.
     [[nodiscard]] bool is_certain() const { return is_known && !may_move; }
   };
   struct Block {
@@ -38,7 +38,7 @@ struct ProgramFlow {
     bool is_taken = false;      // blocks take its address, so that other calls may call it, too
     bool is_start = false;      // called once from outside, when the program begins
     bool calls_setjmp = false;  // control may go back to its blocks from anywhere
-    // Of the function that is called first: others that were called before, and have returned.
+    // For a function with `is_start`: the functions that were called before it, and have returned.
     std::vector<uint32_t> constructors = {};
   };
   std::vector<Function> functions;
@@ -57,12 +57,13 @@ struct ProgramEvidence {
     uint32_t function = 0;
     // It is in one of these; none: in any block.
     std::vector<uint32_t> stopped_in = {};
-    // Of a single block: the index of the call that it is in, or how many calls it has if all of
-    // them have returned.
+    // If `stopped_in` is a single block: the index of the call that the frame is in, or the number
+    // of the block's calls if all of them have returned.
     std::optional<size_t> call = {};
     // If `call` is unknown: how many of a single block's calls, from the first on, have returned.
     size_t returned = 0;
-    // What its path record says of its blocks, and how often it entered each. Empty: nothing.
+    // By block: whether it ran according to the frame's path record, and how often it was entered.
+    // Empty: the record does not say.
     std::vector<Ran> blocks = {};
     std::vector<uint32_t> times = {};
     std::vector<uint32_t> left = {};  // blocks that it certainly left
@@ -91,7 +92,7 @@ struct ProgramBlocks {
   std::vector<std::vector<Ran>> functions;
   std::vector<std::vector<Progress>> progress;
   std::vector<bool> returned;  // by function: some activation certainly has
-  // Of a single activation.
+  // What is known of a single activation.
   struct Frame {
     std::vector<Ran> blocks;
     bool stopped_at_first_pass = false;  // it entered the only block that it stopped in once

@@ -62,7 +62,7 @@ struct Slice {
   };
   std::vector<Step> steps;  // the nearest first
 
-  // What was taken for granted, or could not be looked at.
+  // Assumptions of the slice, and what it could not look at.
   enum class Note : uint8_t {
     too_long,       // it was given up: steps may be missing
     unknown_calls,  // functions without data flow may write all memory that they can reach

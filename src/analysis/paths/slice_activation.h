@@ -14,9 +14,9 @@ namespace telltale {
 // visits are those of the blocks by index, whose order is not known; visits of known order follow.
 class SliceActivation {
  public:
-  // Of all activations but those on the stack. `ran`: by block.
+  // For all activations of a function that are not on the stack. `ran`: by block.
   SliceActivation(const ProgramFlow::Function& function, const std::vector<Ran>& ran);
-  // Of one on the stack.
+  // For one on the stack.
   SliceActivation(const ProgramFlow::Function& function, const SliceEvidence::Frame& frame);
 
   [[nodiscard]] uint32_t block(uint32_t visit) const {

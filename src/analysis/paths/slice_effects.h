@@ -10,7 +10,7 @@
 
 namespace telltale {
 
-// What a search for definitions looks for.
+// What a search looks for the definitions of: bytes [begin, end) of an object.
 struct SliceTarget {
   enum class Kind : uint8_t {
     parameter,  // of the activation: `index` is its number
@@ -116,7 +116,7 @@ class SliceEffects {
   [[nodiscard]] bool may_callable_write(const SliceTarget& target) const {
     return may_write(written_.back(), target);
   }
-  // What a local of the caller is to its callees.
+  // How the callees of a function see the target: a local of the caller is foreign to them.
   static SliceTarget for_callee(const SliceTarget& target);
   [[nodiscard]] bool may_have_run(uint32_t function, uint32_t block) const {
     return ran_[function][block] != Ran::no;
@@ -128,7 +128,7 @@ class SliceEffects {
     bool memory = false;            // through unknown pointers
     bool shared = false;            // globals that pointers lead to
   };
-  // What is known of one call step.
+  // What a call step may call. `is_opaque`: it may also call functions without known data flow.
   struct Reached {
     std::vector<uint32_t> callees;
     bool is_opaque = true;
@@ -147,7 +147,7 @@ class SliceEffects {
   const std::vector<std::vector<Ran>>& ran_;
   std::vector<uint32_t> callable_;  // functions that unknown code may call
   std::vector<bool> is_callable_;
-  // By function; the last are all callable ones together.
+  // By function; the last element is for all callable functions together.
   std::vector<Written> written_;
   std::vector<std::vector<uint32_t>> callers_;
   // By function and block.

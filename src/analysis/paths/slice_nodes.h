@@ -32,7 +32,7 @@ inline SliceCause uncertain(SliceCause cause) {
 // The steps that are found, and what of them is still to be followed, the nearest first.
 class SliceNodes {
  public:
-  // What of a step is followed.
+  // Which dependences of a step are followed; a set is the sum of its members.
   enum Role : uint8_t {
     kControl = 1,  // what decides that it runs, and which function it calls
     kUses = 2,     // what it computes from; of a call: its arguments
@@ -80,8 +80,8 @@ class SliceNodes {
 
   SliceStack& stack_;
   std::deque<Node> nodes_;
-  // By number of the step, if it has all reasons: its distance, shifted by 4, and roles; 0:
-  // unknown.
+  // By number of the step: its distance, shifted left by 4, and its roles, once it has all reasons;
+  // 0 before that.
   std::vector<uint64_t> settled_;
   std::vector<uint32_t> numbers_;  // by number of the step: its place in nodes_, plus 1; 0: none
   std::deque<std::pair<SlicePoint, uint8_t>> pending_;

@@ -51,7 +51,7 @@ class SliceStack {
   [[nodiscard]] bool has_data(uint32_t activation) const {
     return data_[function_of(activation)] != nullptr;
   }
-  // Of activations with data flow.
+  // REQUIRES: has_data().
   [[nodiscard]] const FunctionData& data_of(uint32_t activation) const {
     return *data_[function_of(activation)];
   }

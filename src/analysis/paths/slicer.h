@@ -67,7 +67,7 @@ class Slicer {
     uint32_t target;
     uint32_t cause;
   };
-  // What was looked for before an activation of a function began.
+  // A target that was sought up to the beginning of an activation.
   struct Entered {
     uint32_t target;
     uint32_t cause;
@@ -105,7 +105,7 @@ class Slicer {
   void add_branch(uint32_t index, uint32_t visit, const Cause& cause);
   // A phi takes the value of the block that control came from: what led there decides, too.
   void add_incoming(const Point& at, const FunctionData::Step& step);
-  // What is used just before a point.
+  // Adds the definitions of what is used just before a point.
   void use(const Point& at, const FunctionData::Uses& uses, const Cause& cause);
   void use_value(const Point& at, uint32_t value, Cause cause);
   // All that code without data flow may use.
@@ -128,13 +128,14 @@ class Slicer {
   }
   [[nodiscard]] Sought sought(uint32_t target, uint32_t cause);
 
-  // What a call returns, by code with data flow; of other code, all that it gets.
+  // Adds what the result of a call depends on: what its callees return, and for callees without
+  // data flow all arguments.
   void add_result(const Point& at, const FunctionData::Call& call);
   // Steps of a function that return what the call of a step needs.
   void add_returns(uint32_t callee, const Point& at);
-  // What a call may write.
+  // Looks in the callees of a call for what may write the target.
   void look_into(const Point& at, const SliceAccess& access, const Sought& what);
-  // From where activations of a function ended.
+  // Looks for the target backwards from the ends of the function.
   void look_from_ends(uint32_t function, uint32_t target, uint32_t cause);
 
   // A call that led to activations of a function outside the stack. `callees`: all of the call.
@@ -145,7 +146,7 @@ class Slicer {
   const std::vector<Entered>& entered(uint32_t function);
   const std::vector<EnteredBy>& entered_callable();
   void add_entered(uint32_t function, const Entered& what);
-  // What was in the target before an activation began.
+  // Looks for definitions of the target before an activation began.
   void leave(uint32_t index, uint32_t target, uint32_t cause);
   void leave_to_sites(uint32_t function, uint32_t target, uint32_t cause);
   void leave_frame(uint32_t frame, uint32_t target, uint32_t cause);

@@ -29,10 +29,7 @@ void LineCounts::on(const CountedSite& site) {
   const bool branch = scheme == "branches" && site.counts.size() == 2;
   const bool entry = scheme == "function-entries" && site.counts.size() == 1;
   const bool statement = scheme == "coverage" && site.counts.size() == 1;
-  if (site.file.empty() || site.line == 0 || (!branch && !entry && !statement)) {
-    ++other_;
-    return;
-  }
+  if (site.file.empty() || site.line == 0 || (!branch && !entry && !statement)) return;
   ++used_;
   const auto known = files_.find(site.file);
   FileCounts& file = known == files_.end() ? files_[std::string(site.file)] : known->second;

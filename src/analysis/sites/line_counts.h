@@ -40,9 +40,6 @@ class LineCounts {
   // By name. Sites of the same place in several units are added.
   [[nodiscard]] std::map<std::string, File> files() const;
   [[nodiscard]] uint64_t used_sites() const { return used_; }
-  [[nodiscard]] uint64_t other_sites() const {
-    return other_;
-  }  // of other schemes, or without a place
 
  private:
   struct Counts {
@@ -63,7 +60,6 @@ class LineCounts {
   std::map<std::string, FileCounts, std::less<>> files_;
   std::map<std::tuple<std::string, std::string, uint64_t, std::string, std::string>, uint64_t> nth_;
   uint64_t used_ = 0;
-  uint64_t other_ = 0;
 };
 
 }  // namespace telltale

@@ -366,7 +366,7 @@ int answer_and_follow(const ReadingOptions& options,
   if (std::ranges::find(options.files, "-") != options.files.end())
     return report_error(usage_error("--follow needs files, not standard input").error());
   options.follower->begin(options.files);
-  // What the answer before said is said again only where the screen was cleared in between.
+  // Messages that equal those of the previous answer are repeated only if the screen was cleared.
   const bool clears = ::isatty(STDOUT_FILENO) != 0 && ::isatty(STDERR_FILENO) != 0;
   std::string said;
   const auto once = [&] {

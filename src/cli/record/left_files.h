@@ -26,7 +26,7 @@ struct LeftFile {
 
 // What a run produced.
 struct LeftFiles {
-  // Only if there are no files: why.
+  // Why there are no files; both empty if there are some.
   std::string removed;               // a recording that was removed meanwhile; empty: none
   std::vector<LiveProcess> waiting;  // processes that may yet record
 

@@ -20,7 +20,7 @@ struct Range {
   size_t length = 0;
 };
 
-// Not empty. REQUIRES: the text is not.
+// A random range of the text, of at least one byte. REQUIRES: the text is not empty.
 Range choose_range(const std::string& text, std::mt19937_64& random) {
   const size_t begin = below(text.size(), random);
   return {begin, 1 + below(std::min(kLongestRange, text.size() - begin), random)};

@@ -32,7 +32,7 @@ uint64_t word(std::string_view bytes, size_t at) {
 }  // namespace
 
 ReportKey key_of(const StoredReport& report) {
-  // No application contains a blank.
+  // The blank separates them, because names of applications contain none.
   const std::string name = report.application + ' ' + report.id;
   std::array<uint8_t, SHA256_DIGEST_LENGTH> digest;
   SHA2_CTX state;

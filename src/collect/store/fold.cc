@@ -434,7 +434,8 @@ Result<uint64_t> delete_reports(const StoreFolder& store, const std::string& app
     if (file.application != application) continue;
     const auto removed = delete_from(connection, store, file.path, list);
     if (!removed) return std::unexpected(removed.error());
-    // Not before the file, or an isolation could make it again of the runs that are deleted.
+    // The digests are removed after the runs: an isolation in between would make them again, of the
+    // deleted runs.
     if (*removed != 0) {
       if (auto gone = remove_digests(file); !gone) return std::unexpected(gone.error());
     }

@@ -111,7 +111,7 @@ class PathMetadata::Reader {
     return take_line(in_);
   }
 
-  // Also where the text ends before the line feed.
+  // Whether a function begins here, even if the text ends before its first line feed.
   [[nodiscard]] bool at_function_start() const {
     const std::string_view rest = as_text(in_.rest());
     return rest.starts_with("#\n") || rest == kFunctionStart;

@@ -113,15 +113,11 @@ struct FdrRecord {
 // The specification's name of the record's kind, e.g. "NewCPUId", "Function".
 std::string_view record_name(const FdrPayload& payload);
 
-// Decodes the function record in `word`, the record's first four bytes as an integer in the file's
-// byte order, and `delta`, the second four. Bit fields run from the least significant bit on
-// little-endian machines and from the most significant on big-endian ones. REQUIRES:
-// is_function_word.
-template <std::endian kOrder>
-constexpr bool is_function_word(uint32_t word) {
-  return kOrder == std::endian::little ? (word & 1) == 0 : (word >> 31) == 0;
-}
-// True if, in addition, the action is valid.
+// The following take `word`, the first four bytes of a record as an integer in the file's byte
+// order. Bit fields run from the least significant bit on little-endian machines and from the most
+// significant on big-endian ones (docs/formats/xray.md).
+
+// Whether it begins a function record, and the action of that is valid.
 template <std::endian kOrder>
 constexpr bool is_known_function(uint32_t word) {
   return kOrder == std::endian::little ? (word & 0b1001) == 0 : (word >> 30) == 0;
@@ -133,6 +129,7 @@ constexpr bool is_exit(uint32_t word) {
   constexpr unsigned kActionShift = kOrder == std::endian::little ? 1 : 28;
   return ((word + (1U << kActionShift)) & (2U << kActionShift)) != 0;
 }
+// Decodes a function record; `delta` is the second four bytes. REQUIRES: is_known_function(word).
 template <std::endian kOrder>
 constexpr FunctionRecord decode_function(uint32_t word, uint32_t delta) {
   if constexpr (kOrder == std::endian::little) {

@@ -92,7 +92,8 @@ void add_source_lines(const FlowFunction& function, std::vector<SourceFunction>&
   }
 }
 
-// Adds what ran to it. What a function's own code says is joined with what flags say, elsewhere.
+// Adds to `sources` what ran of the functions that were inlined into `function`. What the
+// function's own code says is joined elsewhere with what flags say.
 void add_source_lines(const FlowFunction& function, const std::vector<BlockAnswer>& blocks,
                       const LinesRan& answered, std::vector<SourceFunction>& sources) {
   const auto inlined_in = [&](uint32_t scope) {
@@ -117,7 +118,7 @@ void add_source_lines(const FlowFunction& function, const std::vector<BlockAnswe
   }
 }
 
-// Adds what the function's unit says of it. Where it is gone, it may have run, too.
+// Adds what the function's unit says of it: it may have run where optimisation removed its code.
 void add_unseen(const csi::UnitRecord::Lines& function, Ran ran, SourceFunction& source,
                 std::set<uint32_t>& lines) {
   add_ran(source.ran, ran);

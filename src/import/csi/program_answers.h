@@ -15,10 +15,10 @@
 
 namespace telltale {
 
-// Of functions: what of them to find out.
-enum class Detail : uint8_t { lines, blocks };  // blocks: lines, too
+// What to find out of functions: which lines ran, or which lines and blocks.
+enum class Detail : uint8_t { lines, blocks };
 
-// What copies of a function of the source say of it; `ran` is of those that were inlined.
+// What the copies of a function of the source say of it; `ran` only what its inlined copies say.
 struct SourceFunction {
   std::optional<Ran> ran;
   boost::container::flat_map<uint32_t, Ran> lines;

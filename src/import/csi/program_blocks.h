@@ -26,7 +26,7 @@ std::optional<FoundEvidence> find_evidence(const CoreFile& core, const ProgramMe
                                            const std::vector<ThreadPaths>& threads,
                                            const std::vector<FlaggedRecord>& flags);
 
-// And what follows from it.
+// The evidence, and which blocks ran according to it.
 struct KnownBlocks : FoundEvidence {
   ProgramBlocks ran;
 };

@@ -67,7 +67,8 @@ void read_data(const std::vector<csi::DataRecord>& records, std::endian order,
   }
 }
 
-// Also which variants the process did not run, if the program has variants.
+// Reads the metadata of the program and its libraries, and, if they have variants, which of these
+// the process did not run.
 void read_modules(const CoreFile& core, const CoreStacks& stacks, DataFlow data_flow,
                   ProgramMetadata& metadata) {
   const std::endian order = core.order();

@@ -248,7 +248,7 @@ TEST(SamplerEvidence, APredicatesTimeIsKnownIfItWasAlwaysTrue) {
     if (!std::isnan(evidence.first_true[i]))
       known[study.predicates().describe(i).text] = evidence.first_true[i];
   }
-  // Not of p, which was FALSE and TRUE.
+  // p has no entry, because it was both FALSE and TRUE.
   EXPECT_EQ(known, (std::map<std::string, double>{{"x > y is FALSE", 0.25}, {"read <= 0", 1}}));
   const std::vector<std::string> without = {report(samples("branches", "1\t0\n0\t1\n"))};
   EXPECT_TRUE(study.read(without).first_true.empty());

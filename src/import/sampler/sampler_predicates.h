@@ -52,11 +52,12 @@ class SamplerPredicates final : public PredicateSet {
   // Sites of bounds are numbered by themselves, section by section in what a report lists. The
   // number of the section's first one; kNoGroup: the section is not of bounds, or null.
   [[nodiscard]] uint32_t first_range_site(const SamplerSites::Section* section) const;
-  // Of the sites of all builds, one for each that is not the same code as an earlier one.
+  // The number of these sites in all builds; sites that are the same code in several builds are
+  // one.
   [[nodiscard]] uint32_t range_site_count() const {
     return static_cast<uint32_t>(range_sites_.size());
   }
-  // The number among these of a site that a report lists.
+  // The number, below range_site_count(), of a site that a report lists.
   [[nodiscard]] uint32_t range_site_of(uint32_t reading_site) const {
     return range_site_of_[reading_site];
   }
