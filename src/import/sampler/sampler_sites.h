@@ -35,8 +35,8 @@ class SamplerSites {
   // Adds the sites of `file`: a .sites file, or the section `section_name` of an executable, shared
   // library, object, archive or separate debug file. For a program without the section, reads its
   // separate debug file. The first definition of a unit and scheme wins; a different second one is
-  // a problem. So is a section whose tag lacks a unit or a scheme: it is skipped. Returns whether
-  // there were any sites. Errors: bad_magic for another file; those of the ELF readers.
+  // a problem. A section whose tag lacks a unit or a scheme is one, too, and is skipped. Returns
+  // whether there were any sites. Errors: bad_magic for another file; those of the ELF readers.
   Result<bool> add(InputFile file, ProblemLog& problems,
                    const std::string& section_name = ".debug_site_info");
   Result<bool> add(const std::string& path, const InputLimits& limits, ProblemLog& problems,
