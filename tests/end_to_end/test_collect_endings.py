@@ -6,10 +6,9 @@ import tempfile
 import time
 import unittest
 
-import test_collect_send
 from sampler_programs import RELEASES, build, samples, site_tables
+from send_case import FakeServer, SendCase
 from study_case import PROGRAMS
-from test_collect_send import FakeServer
 
 NEWEST = RELEASES[-1] if RELEASES else None
 WORDS = ("-O1", "-pthread", "-fno-sample", "-fsampler-scheme=branches")
@@ -17,10 +16,7 @@ SOURCE, OTHER = PROGRAMS / "short_endings.c", PROGRAMS / "ends_for_others.c"
 SHORT = {"_exit": 3, "_Exit": 4, "quick_exit": 5}
 
 
-class EndingsTest(unittest.TestCase):
-    setUp, environment, telltale, spooled, send, waiting = (
-        getattr(test_collect_send.SendTest, name) for name in ("setUp", "environment", "telltale", "spooled", "send", "waiting"))
-
+class EndingsTest(SendCase):
     @classmethod
     def setUpClass(cls):
         keeper = tempfile.TemporaryDirectory(prefix="telltale-endings-")

@@ -9,10 +9,9 @@ import tempfile
 import time
 import unittest
 
-import test_collect_send
 from sampler_programs import RELEASES, build
+from send_case import DEAD, FakeServer, SendCase
 from study_case import PROGRAMS, SCHEMES, TELLTALE, table
-from test_collect_send import DEAD, FakeServer
 
 OTHERS = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM)
 
@@ -25,10 +24,7 @@ def is_alive(process):
     return True
 
 
-class LauncherTest(unittest.TestCase):
-    setUp, environment, telltale, spooled, waiting, consent = (
-        getattr(test_collect_send.SendTest, name) for name in ("setUp", "environment", "telltale", "spooled", "waiting", "consent"))
-
+class LauncherTest(SendCase):
     @classmethod
     def setUpClass(cls):
         keeper = tempfile.TemporaryDirectory(prefix="telltale-launcher-")

@@ -15,8 +15,8 @@ from collect_case import CollectCase, multipart, zstd
 from collect_server import TELLTALE, Server, core_file, report, stored_in_log
 from parquet_reader import pyarrow, read_runs
 from sampler_programs import RELEASES, SOURCE_DIR, build
+from send_case import DEAD, FakeServer
 from study_case import table, telltale
-from test_collect_send import DEAD, FakeServer
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 GRADED = PROGRAMS / "graded.c"

@@ -6,14 +6,11 @@ import unittest
 
 from collect_server import Server
 from sampler_programs import RELEASES, build
+from send_case import FakeServer, SendCase
 from study_case import PROGRAMS, SCHEMES
-from test_collect_send import FakeServer, SendTest
 
 
-class RatesTest(unittest.TestCase):
-    setUp, environment, telltale, spooled, send, waiting = (
-        SendTest.setUp, SendTest.environment, SendTest.telltale, SendTest.spooled, SendTest.send, SendTest.waiting)
-
+class RatesTest(SendCase):
     @classmethod
     def setUpClass(cls):
         keeper = tempfile.TemporaryDirectory(prefix="telltale-rates-")
@@ -114,8 +111,6 @@ class RatesTest(unittest.TestCase):
             self.assertNotEqual(done.returncode, 0)
             self.assertIn(reason, done.stderr)
 
-
-del SendTest  # its methods are used; its tests are not run again
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,63 +1,27 @@
 """Reports wait in a folder and are sent: TELLTALE_COLLECT, `telltale send`, `telltale run --collect`. Consent, and what is never sent."""
 import gzip
-import http.server
 import json
 import os
 import pathlib
 import pty
 import random
 import re
-import shutil
 import signal
 import subprocess
 import tempfile
-import threading
 import time
 import unittest
 
 from collect_server import TELLTALE, Server, stored_in_log
 from parquet_reader import read_runs
 from sampler_programs import RELEASES, SOURCE_DIR, build
-from study_case import PROGRAMS, SCHEMES, telltale
+from send_case import DEAD, FakeServer, SendCase
+from study_case import PROGRAMS, SCHEMES
 
 STOCK = SOURCE_DIR / "examples/stock/stock.c"
-DEAD = "http://127.0.0.1:1"  # nobody listens there
 
 
-class FakeServer:
-    """Replies to each POST as it is told, and keeps what it got."""
-
-    def __init__(self, *replies):
-        self.replies, self.requests = list(replies), []
-        fake = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                fake.requests.append((self.path, dict(self.headers), body))
-                status, fields, text = fake.replies.pop(0) if fake.replies else (200, {}, '{"duplicate":false}')
-                self.send_response(status)
-                for name, value in {**fields, "Content-Length": str(len(text))}.items():
-                    self.send_header(name, value)
-                self.end_headers()
-                self.wfile.write(text.encode())
-
-            def log_message(self, *_):
-                pass
-
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class SendTest(unittest.TestCase):
+class SendTest(SendCase):
     @classmethod
     def setUpClass(cls):
         cls.keeper = tempfile.TemporaryDirectory(prefix="telltale-send-")
@@ -66,39 +30,6 @@ class SendTest(unittest.TestCase):
         cls.programs.mkdir()
         cls.ending = build(cls.programs / "ending", RELEASES[-1], "-g", "-O1", *SCHEMES, PROGRAMS / "ending.c")
         cls.stock = build(cls.programs / "stock", RELEASES[-1], "-g", "-O1", "-frelative-paths", "-ftimestamp-first", *SCHEMES, "stock.c", cwd=STOCK.parent)
-
-    def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="telltale-send-"))
-        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.spool, self.store = self.folder / "spool", self.folder / "store"
-        self.spool.mkdir()
-        self.home = self.folder / "home"
-        self.home.mkdir()
-
-    def environment(self, **more):
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("SAMPLER_", "TELLTALE_COLLECT", "XDG_"))}
-        return {**kept, "HOME": str(self.home), **{name: str(value) for name, value in more.items()}}
-
-    def telltale(self, *words, **options):
-        environment = options.pop("env", self.environment())
-        return telltale(*words, env=environment, **options)
-
-    def spooled(self, program, *arguments, **more):
-        """Runs a program that puts its report into the spool by itself."""
-        variables = {"TELLTALE_COLLECT": self.spool, "SAMPLER_SPARSITY": 1, **more}
-        variables = {name: value for name, value in variables.items() if value is not None}
-        return subprocess.run([program, *map(str, arguments)], env=self.environment(**variables), capture_output=True, text=True, timeout=60)
-
-    def waiting(self):
-        return sorted(path.stem for path in self.spool.glob("*.report"))
-
-    def consent(self, text):
-        path = self.home / ".config/telltale/collect"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-    def send(self, url, *words, **options):
-        return self.telltale("send", self.spool, "--to", url, *words, **options)
 
     def test_the_wait_belongs_to_the_server_that_failed(self):
         """A URL was wrong: with the right one, nothing is kept back."""

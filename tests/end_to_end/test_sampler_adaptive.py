@@ -6,9 +6,10 @@ import re
 import unittest
 
 from program_text import program_text
-from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, SamplerCase, build, compile_with, run, samples, tables
+from sampled_counts_case import SampledCountsCase
+from sampler_programs import PROGRAMS, RELEASES, SOURCE_DIR, build, compile_with, run, samples, tables
 from study_case import StudyCase, telltale
-from test_sampler_statistics import SOME, Statistics
+from test_sampler_statistics import SOME
 
 SCHEMES = ("-fsampler-scheme=branches", "-fsampler-scheme=returns", "-fsampler-scheme=scalar-pairs")
 # Bounds of first executions are with those of the sample.
@@ -31,9 +32,7 @@ def reached(sections):
     return {(key[1], row) for key, rows in sections for row, counts in enumerate(rows) if set(counts) != {"0"}}
 
 
-class Adaptive(SamplerCase):
-    counts_of, truth_of, assert_unbiased = Statistics.counts_of, Statistics.truth_of, Statistics.assert_unbiased
-
+class Adaptive(SampledCountsCase):
     def counters(self):
         """Of the sample alone, in the order of schemes and sites."""
         sections = sorted(tables(without_first(self.report), "samples"), key=lambda section: section[0][1])
@@ -370,8 +369,6 @@ class Isolation(StudyCase):
         self.assertIn(ranked["adaptive"][0], causes)
         self.assertFalse(causes & set(ranked["uniform"]))
 
-
-del Statistics  # its methods are used; its tests are not run again
 
 if __name__ == "__main__":
     unittest.main()

@@ -5,59 +5,17 @@ import subprocess
 import unittest
 
 from program_text import program_text
+from sampled_counts_case import SampledCountsCase
 from sampler_programs import PROGRAMS, RELEASES, SamplerCase, build, compile_with, resolved, run, samples, site_tables
 
 NEWEST = RELEASES[-1] if RELEASES else None
-SEEDS = range(1, 41)
 SOME = ("-O2", "-fsampler-scheme=branches", "-fsampler-scheme=returns", PROGRAMS / "rates.c")
 # atoms and similar schemes count while a window is open, which is not a fixed share of executions.
 MORE = ("-O2", *(f"-fsampler-scheme={name}" for name in ("scalar-pairs", "coverage", "data", "yields", "function-entries",
                                                          "float-kinds", "fun-reentries")), PROGRAMS / "often.c")
 
 
-class Statistics(SamplerCase):
-    def counters(self):
-        """In the order of schemes and sites of the report. An assignment that yielded was sampled; one that did not was
-        not."""
-        found = []
-        for (_, scheme), rows in sorted(samples(self.report), key=lambda section: section[0][1]):
-            found += [int(n) for row in rows for n in (row[1:] if scheme == "yields" else row)]
-        return found
-
-    def counts_of(self, program, sparsity):
-        """The counters of 40 runs."""
-        found = []
-        for seed in SEEDS:
-            done = self.run_reported(program, SAMPLER_SPARSITY=str(sparsity), SAMPLER_SEED=str(seed))
-            self.assertEqual(done.returncode, 0)
-            found.append(self.counters())
-        return found
-
-    def truth_of(self, *flags):
-        exact = build(self.path("exact"), NEWEST, "-fno-sample", *flags)
-        self.run_reported(exact)
-        return self.counters()
-
-    def assert_binomial(self, program, truth, sparsity, units=None):
-        """If each site is observed independently, a counter's observations follow a binomial distribution: the sum of
-        the squared deviations is chi-square distributed. A site of weight `units` is due once in so many units."""
-        squares = 0.0
-        degrees = 0
-        chances = [1 - (1 - 1 / sparsity) ** (units[i] if units else 1) for i in range(len(truth))]
-        for counts in self.counts_of(program, sparsity):
-            for count, true, chance in zip(counts, truth, chances, strict=True):
-                if true * chance < 20:
-                    self.assertLessEqual(count, true if chance else 0)
-                    continue
-                if chance == 1:
-                    self.assertEqual(count, true)
-                    continue
-                squares += (count - true * chance) ** 2 / (true * chance * (1 - chance))
-                degrees += 1
-        self.assertGreater(degrees, 200)
-        # Within four standard deviations of a chi-square distribution's mean.
-        self.assertLess(abs(squares - degrees), 4 * math.sqrt(2 * degrees), sparsity)
-
+class Statistics(SampledCountsCase):
     def test_counts_are_binomial(self):
         for flags in (SOME, MORE):
             truth = self.truth_of(*flags)
@@ -169,20 +127,6 @@ class Statistics(SamplerCase):
                 seen = sum(count > 0 for count in counted) - 1
                 self.assertTrue(1 <= seen <= 40, seen)
                 self.assertGreater(len(set(counted)), 2)
-
-    def assert_unbiased(self, truth, runs, sparsity, most=0.05):
-        squares = []
-        for true, counts in zip(truth, zip(*runs, strict=True), strict=True):
-            if true / sparsity < 40:
-                self.assertTrue(all(count <= true for count in counts))
-                continue
-            error = statistics.stdev(counts) / math.sqrt(len(counts))
-            squares.append(((statistics.mean(counts) - true / sparsity) / error) ** 2)
-            # A bias of some per cent would show.
-            self.assertLess(error * sparsity / true, most)
-        self.assertGreater(len(squares), 4)
-        self.assertLess(max(squares), 4 ** 2, sparsity)
-        self.assertLess(sum(squares) / len(squares), 3, sparsity)
 
 
 WIDTH = {"scalar-pairs": 3, "coverage": 1, "data": 1, "yields": 1, "function-entries": 1, "float-kinds": 9, "fun-reentries": 2,
