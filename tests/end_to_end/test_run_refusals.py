@@ -51,6 +51,12 @@ class Refusals(unittest.TestCase):
                     done = telltale(*words, program, cwd=here)
                     self.assertEqual(done.returncode, status, done.stderr)
                     self.assertIn(f"telltale: {program}: cannot be run: ", done.stderr)
+                    self.assertNotIn("did you mean", done.stderr)
+            with self.subTest(launcher=name, program="of this folder"):
+                (here / "local-program").write_text("#!/bin/sh\n")
+                (here / "local-program").chmod(0o700)
+                self.assertIn("local-program: cannot be run: No such file or directory; did you mean ./local-program?\n",
+                              telltale(*words, "local-program", cwd=here).stderr)
         self.assertEqual(telltale("bench", "--runs", 1, here / "missing", "--", "true").returncode, 127)
         self.assertFalse((here / "fuzz").exists())
 

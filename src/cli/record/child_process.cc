@@ -136,7 +136,7 @@ Result<ChildOutcome> run_child(const ChildCommand& command, int& start_failure) 
   }
   sigaction(SIGCHLD, &children_before, nullptr);
   sigprocmask(SIG_SETMASK, &before, nullptr);
-  if (start_failure != 0) return io_error(command.words.front(), "cannot be run", start_failure);
+  if (start_failure != 0) return start_error(command.words.front(), start_failure);
   return outcome;
 }
 
@@ -186,6 +186,15 @@ int why_not_in_path(const std::string& program) {
   const bool is_there = std::ranges::any_of(
       paths, [](const std::string& path) { return access(path.c_str(), F_OK) == 0; });
   return is_there ? EACCES : ENOENT;
+}
+
+std::unexpected<Error> start_error(const std::string& program, int error) {
+  std::unexpected<Error> failed = io_error(program, "cannot be run", error);
+  const std::string here = "./" + program;
+  if (error == ENOENT && program.find('/') == std::string::npos && !program.empty() &&
+      access(here.c_str(), X_OK) == 0)
+    failed.error().detail += "; did you mean " + here + "?";
+  return failed;
 }
 
 }  // namespace telltale::cli

@@ -68,4 +68,8 @@ std::string find_in_path(const std::string& program);
 // Why execvp does not find it: EACCES, if there is a file of this name, otherwise ENOENT.
 int why_not_in_path(const std::string& program);
 
+// The error that `program` could not be started because of `error`, an errno. A name without a
+// folder is only looked up in PATH: if this folder has such a program, the message names it.
+std::unexpected<Error> start_error(const std::string& program, int error);
+
 }  // namespace telltale::cli

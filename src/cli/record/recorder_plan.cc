@@ -340,11 +340,10 @@ std::string why_not_recorded(const RecordingHooks& hooks, const std::string& pro
            "(-fxray-instruction-threshold=1 instruments all)";
   }
   return fmt::format(
-      "neither {} nor what it may have started {}called functions that can be watched: of programs "
-      "and libraries built with clang's -fxray-instrument or any compiler's "
-      "-finstrument-functions, and not statically linked (clang leaves small functions out: "
-      "-fxray-instruction-threshold=1 instruments all), nor loaded with dlmopen or, if gcc built "
-      "them, RTLD_DEEPBIND",
+      "neither {} nor what it may have started {}called functions that are instrumented: compile "
+      "with -finstrument-functions (g++, clang) or -fxray-instrument (clang, which leaves small "
+      "functions out: -fxray-instruction-threshold=1 instruments all); statically linked programs, "
+      "and libraries loaded with dlmopen or, if gcc built them, RTLD_DEEPBIND cannot be watched",
       program, recorders.stacktrack ? "reached a StackTrack checkpoint or " : "");
 }
 

@@ -111,7 +111,7 @@ class JobRunner {
     running.start = Clock::now();
     start_failure = spawn(**job, running.pid);
     if ((*job)->input >= 0) close((*job)->input);
-    if (start_failure != 0) return io_error((*job)->words.front(), "cannot be run", start_failure);
+    if (start_failure != 0) return start_error((*job)->words.front(), start_failure);
     if ((*job)->timeout_seconds > 0)
       running.deadline = after(running.start, Seconds((*job)->timeout_seconds));
     running_.push_back(running);

@@ -87,8 +87,7 @@ Result<std::vector<std::string>> find_programs(const std::vector<std::string>& c
       programs.insert(programs.begin(), std::move(found));
     return programs;
   }
-  if (found.empty())
-    return io_error(command.front(), "cannot be run", why_not_in_path(command.front()));
+  if (found.empty()) return start_error(command.front(), why_not_in_path(command.front()));
   return std::vector<std::string>{std::move(found)};
 }
 

@@ -105,7 +105,7 @@ int run(BenchOptions& options) {
   for (const std::string& program : {before.front(), after.front()}) {
     if (!find_in_path(program).empty()) continue;
     const int why = why_not_in_path(program);
-    report_error(io_error(program, "cannot be run", why).error());
+    report_error(start_error(program, why).error());
     return status_of_start_failure(why);
   }
   Result<RunFolder> folder = RunFolder::make(options.keep);
