@@ -300,6 +300,61 @@ bool splits_debug_information(const std::vector<std::string>& words) {
   return splits && !is_old;
 }
 
+// For path tracing. Without debug information no reader finds lines and variables. A later -g0
+// wins.
+void request_debug_information(Parts& parts, std::vector<std::string>& out) {
+  // Without a choice of the user's, the compiler saves the time that describing everything else
+  // takes.
+  if (std::none_of(out.begin(), out.end(), asks_for_debug_information))
+    parts.tracing.insert(parts.tracing.begin(), "-ftrace-line-tables");
+  // What is inlined where is also in the program, whose .dwo files may be missing, or be in a form
+  // that libdw cannot read. A later -fno-split-dwarf-inlining wins.
+  if (splits_debug_information(out)) {
+    out.insert(out.begin(), {"--start-no-unused-arguments", "-fsplit-dwarf-inlining",
+                             "--end-no-unused-arguments"});
+  }
+  out.insert(out.begin(), "-g");
+}
+
+// The arguments that load the plugin with its options. Removes from `out`, clang's other arguments,
+// those that instrumented code cannot be compiled with; adds a warning for each.
+std::vector<std::string> words_of_plugin(Parts& parts, const Installation& installation,
+                                         std::vector<std::string>& out,
+                                         std::vector<std::string>& warnings) {
+  // clang would compile in steps: the plugin would see the source in one, optimisation in
+  // another.
+  if (std::erase_if(out, saves_temporaries) != 0) {
+    warnings.emplace_back(
+        "-save-temps is ignored: instrumented code cannot be compiled in its steps; -E and -S "
+        "write what it would keep");
+  }
+  if (!parts.representation.empty()) {
+    warnings.push_back(parts.representation +
+                       " is not instrumented here: only C and C++ are, when they are "
+                       "compiled to LLVM's representation");
+  }
+  if (parts.threads_by_clang && !parts.threads_given) parts.sampler.emplace_back("-fthreads");
+  std::vector<std::string> words{"-fplugin=" + installation.plugin};
+  if (parts.trace_options.is_on()) {
+    parts.sampler.insert(parts.sampler.end(), parts.tracing.begin(), parts.tracing.end());
+    // Where machine blocks begin: the compiler may put instructions before a block's first
+    // position.
+    if (knows_block_map(out)) words.emplace_back("-fbasic-block-address-map");
+  }
+  // Objects must be rebuilt when one of these files changes.
+  for (const std::string& file :
+       {parts.trace_options.schema_file, parts.options.reset_file, parts.options.scales_file}) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(file, ignored))
+      words.insert(words.end(), {"-Xclang", "-fdepfile-entry=" + file});
+  }
+  for (const std::string& option : parts.sampler)
+    words.insert(words.end(), {"-Xclang", "-plugin-arg-sampler", "-Xclang", option});
+  // A module in one step: clang would write its interface after marks are inserted.
+  if (installation.release > 19) words.emplace_back("-fno-modules-reduced-bmi");
+  return words;
+}
+
 }  // namespace
 
 std::vector<std::string> without_own_options(const std::vector<std::string>& given) {
@@ -328,17 +383,7 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   const bool traces = parts.trace_options.is_on();
   if (traces) {
     result.warnings = std::move(parts.warnings);
-    // Without debug information no reader finds lines and variables. A later -g0 wins. Without a
-    // choice of the user's, the compiler saves the time that describing everything else takes.
-    if (std::none_of(out.begin(), out.end(), asks_for_debug_information))
-      parts.tracing.insert(parts.tracing.begin(), "-ftrace-line-tables");
-    // What is inlined where is also in the program, whose .dwo files may be missing, or be in a
-    // form that libdw cannot read. A later -fno-split-dwarf-inlining wins.
-    if (splits_debug_information(out)) {
-      out.insert(out.begin(), {"--start-no-unused-arguments", "-fsplit-dwarf-inlining",
-                               "--end-no-unused-arguments"});
-    }
-    out.insert(out.begin(), "-g");
+    request_debug_information(parts, out);
   }
   // LLVM's vectoriser of straight-line code took most of pbzip2's compile time, for the code that
   // passes operands to comparisons, and made nothing faster. A later -fslp-vectorize wins.
@@ -347,38 +392,7 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
                {"--start-no-unused-arguments", "-fno-slp-vectorize", "--end-no-unused-arguments"});
   }
   if (parts.options.any_scheme() || traces) {
-    // clang would compile in steps: the plugin would see the source in one, optimisation in
-    // another.
-    if (std::erase_if(out, saves_temporaries) != 0) {
-      result.warnings.emplace_back(
-          "-save-temps is ignored: instrumented code cannot be compiled in its steps; -E and -S "
-          "write what it would keep");
-    }
-    if (!parts.representation.empty()) {
-      result.warnings.push_back(parts.representation +
-                                " is not instrumented here: only C and C++ are, when they are "
-                                "compiled to LLVM's representation");
-    }
-    if (parts.threads_by_clang && !parts.threads_given) parts.sampler.emplace_back("-fthreads");
-    std::vector<std::string> words{"-fplugin=" + installation.plugin};
-    if (traces) {
-      parts.sampler.insert(parts.sampler.end(), parts.tracing.begin(), parts.tracing.end());
-      // Where machine blocks begin: the compiler may put instructions before a block's first
-      // position.
-      if (knows_block_map(out)) words.emplace_back("-fbasic-block-address-map");
-    }
-    // Objects must be rebuilt when one of these files changes.
-    for (const std::string& file :
-         {parts.trace_options.schema_file, parts.options.reset_file, parts.options.scales_file}) {
-      std::error_code ignored;
-      if (std::filesystem::is_regular_file(file, ignored))
-        words.insert(words.end(), {"-Xclang", "-fdepfile-entry=" + file});
-    }
-    for (const std::string& option : parts.sampler)
-      words.insert(words.end(), {"-Xclang", "-plugin-arg-sampler", "-Xclang", option});
-    // A module in one step: clang would write its interface after marks are inserted.
-    if (installation.release > 19) words.emplace_back("-fno-modules-reduced-bmi");
-    quietly(words);
+    quietly(words_of_plugin(parts, installation, out, result.warnings));
   }
   result.has_plain_source =
       !parts.options.any_scheme() && !traces && parts.has_source && parts.compiles;
