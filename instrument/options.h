@@ -33,7 +33,7 @@ enum class Scheme : std::uint8_t {
 inline constexpr std::size_t kSchemeCount = static_cast<std::size_t>(Scheme::kCount);
 static_assert(kSchemeCount == sampler::kSchemeCount);
 
-// As in -fsampler-scheme= and in reports.
+// The name of a scheme in -fsampler-scheme= and in reports.
 inline const char* scheme_name(Scheme scheme) {
   return sampler::kSchemes[static_cast<std::size_t>(scheme)].name;
 }

@@ -51,7 +51,7 @@ bool is_generated(const llvm::Function& function);
 // own.
 bool is_without_source(const llvm::Function& function);
 
-// Without this, the notes are in what the compiler prints.
+// Removes the notes, which would otherwise be in the IR that the compiler prints.
 void remove_source_notes(llvm::Module& module);
 
 }  // namespace telltale::instrument

@@ -57,7 +57,7 @@ class PairTallies {
   std::map<Kind, Counting> functions_;
   llvm::Function* flush_function_ = nullptr;
   llvm::GlobalVariable* guard_ = nullptr;  // with -fno-sample: are tallies in use?
-  // By row and number of sites.
+  // The blocks of tallies, by their first row and number of sites.
   std::map<std::pair<std::uint64_t, unsigned>, llvm::GlobalVariable*> blocks_;
 };
 

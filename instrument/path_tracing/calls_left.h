@@ -17,7 +17,8 @@ namespace telltale::instrument {
 
 class CallsLeft {
  public:
-  // Before the following: all calls of the function, and all pieces with their blocks.
+  // Adds a call of the function, or a piece with its block. Call for all of them before the
+  // questions below.
   void note_call(const llvm::CallBase& call);
   void note_piece(const PieceHere& piece, const llvm::BasicBlock& block);
 

@@ -28,7 +28,7 @@ class DataSteps {
  public:
   DataSteps(const llvm::Function& function, const std::vector<const llvm::BasicBlock*>& blocks);
 
-  // Of a block, in their order.
+  // The steps of a block, in their order.
   [[nodiscard]] const std::vector<const llvm::Instruction*>& of(std::size_t block) const {
     return steps_[block];
   }

@@ -26,7 +26,7 @@ class FlowRecord {
                  std::uint64_t key);
   // The record's key, once its text is complete.
   [[nodiscard]] std::uint64_t key() const;
-  // By index.
+  // The blocks by the index that the record gives them.
   [[nodiscard]] const std::vector<llvm::BasicBlock*>& blocks() const { return blocks_; }
   // Writes the record, and that of the data flow, into the section. `function`: the one that it was
   // made of.

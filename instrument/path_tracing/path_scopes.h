@@ -18,7 +18,8 @@ std::string escaped_field(llvm::StringRef text);
 // The linker's name.
 llvm::StringRef symbol_of(const llvm::DISubprogram& subprogram);
 
-// With its folder, if the compiler was given a relative one. Empty: unknown.
+// A file's path, with the compilation's folder if the compiler was given a relative one. Empty:
+// unknown.
 std::string path_of(const llvm::DIFile* file);
 
 // The table of names of a module. C++ has long names, and the same functions are inlined in many

@@ -22,7 +22,7 @@ class PiecesOfBlocks {
  public:
   using Numbers = llvm::SmallVector<std::uint64_t, 4>;
 
-  // In the order of the block's code.
+  // Adds a piece that a block has. Call in the order of the block's code.
   void add(const PieceHere& piece, const llvm::BasicBlock& block) {
     blocks_[piece].push_back(&block);
     pieces_[&block].push_back(piece);

@@ -30,7 +30,7 @@ struct UnseenCalls {
   // theirs, because it does the same. They have the lines of the one that is missing.
   Functions destructors;
 };
-// After optimisation.
+// The functions that may run without a call that a block could name. Call after optimisation.
 UnseenCalls unseen_calls(const llvm::Module& module);
 
 }  // namespace telltale::instrument

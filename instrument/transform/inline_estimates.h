@@ -11,7 +11,7 @@
 
 namespace telltale::instrument {
 
-// Of one function, before its code is simplified.
+// The estimate of one function, before its code is simplified.
 struct InlineEstimate {
   unsigned units = 0;  // in LLVM's units of cost, with what is inlined into it
   // The number of functions with marks that are inlined into it, itself included: each begins with

@@ -5,7 +5,7 @@ namespace telltale::sampler {
 
 // Call before the first window opens.
 void prepare_windows();
-// In the child of a fork: no thread of the child is inside a window.
+// Forgets open windows. For the child of a fork, in which no thread is inside one.
 void forget_windows();
 
 }  // namespace telltale::sampler

@@ -28,8 +28,9 @@ class Destination {
   bool open_on_demand();
   // Writes to an open descriptor.
   void adopt(int descriptor);
-  // In the child of a fork, if the name contains the process: opens the child's own file.
+  // Whether the name contains the process: then the child of a fork has its own file.
   [[nodiscard]] bool is_per_process() const;
+  // Opens that file. For the child of a fork. REQUIRES: is_per_process().
   void open_own();
   // If the descriptor was closed or is now another file's: reopens the file, if it still exists.
   // Async-signal-safe.

@@ -32,17 +32,19 @@ class Generator {
   Company company_ = kAlone;
 };
 
-// Before a unit goes, with the call counters of its functions.
+// Forgets the first calls of the process and of this thread. Call before a unit is unloaded, which
+// has the call counters of its functions.
 void forget_first_calls();
 // In the child of a fork: forgets which call of the function is sampled next.
 void redraw_call_counter(CallCounter& counter);
 
-// In the thread that forks, before each fork: the child's seed depends on the number of forks.
+// Counts a fork, because the child's seed depends on the number of forks. Call in the thread that
+// forks, before the fork.
 void count_fork();
 // Resets the countdowns of this thread and of the process. None was drawn before the settings were
 // known.
 void begin_generators();
-// In the child of a fork: restarts all generators.
+// Restarts all generators. For the child of a fork.
 void restart_generators();
 
 }  // namespace telltale::sampler

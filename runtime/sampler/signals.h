@@ -12,7 +12,7 @@ void install_signal_stack();
 bool watches_signals();
 // Does nothing; a reference to it links thread_start.cc.
 void link_thread_hooks();
-// In the child of a fork: the reporting thread does not exist there.
+// Forgets which thread reports. For the child of a fork, in which that thread does not exist.
 void forget_reporter();
 
 }  // namespace telltale::sampler

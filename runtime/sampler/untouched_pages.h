@@ -26,7 +26,7 @@ class UntouchedPages {
 
   int file_ = -1;
   int page_bits_ = 0;  // the logarithm of a page's size
-  // Of consecutive pages, as /proc/self/pagemap has them.
+  // How many entries of /proc/self/pagemap, of consecutive pages, are read at once.
   static constexpr size_t kEntries = 64;  // signal stacks are small
   uintptr_t first_ = 0;
   size_t count_ = 0;

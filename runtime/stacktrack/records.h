@@ -30,7 +30,7 @@ inline constexpr size_t slot_bytes(Layout layout) {
 }
 // The maximum length of a record's text; longer text is truncated.
 constexpr size_t kMaxTextBytes = 2000;
-// Of a UTF-8 character.
+// The longest UTF-8 character.
 constexpr size_t kMaxCharacterBytes = 4;
 // How many bytes are left of a text. A UTF-8 character is not divided: the rest would not be UTF-8.
 // Reads at most kMaxCharacterBytes - 1 bytes behind the longest text.

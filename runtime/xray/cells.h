@@ -57,7 +57,7 @@ Metadata new_cpu_record(uint32_t cpu, uint64_t ticks);
 // it.
 void put(std::byte* at, const Metadata& record);
 
-// Of the CPU that the calling thread runs on.
+// The number of the CPU that the calling thread runs on.
 uint32_t cpu_number();
 
 }  // namespace telltale::recorder

@@ -54,7 +54,7 @@ inline bool claim(std::byte* at, uint64_t expected, uint64_t word) {
                : "memory");
   return done;
 }
-// Where the next word is to be claimed.
+// The place in the buffer at which the next word is to be claimed.
 inline std::byte* next_word(const Control& control) {
   std::byte* const at = control.next;
   asm volatile("" : : : "memory");

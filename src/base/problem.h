@@ -34,7 +34,7 @@ constexpr bool is_damage(Problem::Kind kind) {
          kind == Problem::Kind::loss;
 }
 
-// With the place in the file, unless it is about names or an estimate, which have none.
+// The message with its place in the file, which problems about names and estimates do not have.
 std::string to_string(const Problem& problem);
 
 // Collects problems: all are counted, and the first `keep` in order of file and offset are kept

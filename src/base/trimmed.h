@@ -4,7 +4,7 @@
 
 namespace telltale {
 
-// Without blanks at both ends: spaces, tabs and carriage returns.
+// The text without blanks (spaces, tabs and carriage returns) at both ends.
 inline std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\r";
   const size_t begin = text.find_first_not_of(kBlanks);

@@ -46,7 +46,7 @@ struct PathFacts {
   std::set<Function> decoded;
   // Of those, the ones that a crash stopped: what their calls could still have run.
   std::map<Function, std::set<Place>> ahead;
-  // With which the program ended, the innermost frame first; core_stack().
+  // The stack with which the program ended, the innermost frame first; core_stack().
   std::vector<isolation::StackFrame> stack;
 
   [[nodiscard]] std::map<Deed, Said>& of(Kind kind) { return known[static_cast<size_t>(kind)]; }
@@ -78,7 +78,7 @@ struct SeparateFacts {
   std::vector<LinesOfFunction> lines;
 };
 
-// Only what is certain. Errors: those of StackPaths.
+// The facts that are certain. Errors: those of StackPaths.
 Result<SeparateFacts> read_separate_facts(const StackPaths& stacks, ProblemLog& problems);
 // The same together.
 Result<PathFacts> read_path_facts(const StackPaths& stacks, ProblemLog& problems);

@@ -46,10 +46,10 @@ struct RuntimeHeader {
 // and does not depend on the number of workers. Safe to use from several threads.
 class RuntimeEvents : public RuntimeAnswers {
  public:
-  // Of the same recording: threads, functions, the clock.
+  // The calls of the same recording, with its threads, functions and clock.
   [[nodiscard]] virtual const TimedCalls& calls() const = 0;
   [[nodiscard]] virtual RuntimeHeader header() const = 0;  // of the first file
-  // Of the first buffer of the first file: the origin of mprof-report's times.
+  // The time of the first buffer of the first file: the origin of mprof-report's times.
   [[nodiscard]] virtual Ticks first_buffer_time() const = 0;
   // The meaning of TypeIds. The first call reads the whole recording.
   [[nodiscard]] virtual const TypeNames& types() const = 0;

@@ -20,7 +20,7 @@ class SharedProgram {
   SharedProgram(std::string path, bool places);
 
   [[nodiscard]] const std::string& path() const { return path_; }
-  // Of functions that are identified by address.
+  // Names functions that are identified by address.
   [[nodiscard]] Symbolizer& code() { return code_; }
   // Of clang's sleds; read when it is first asked for. Its problems go to `problems` each time.
   // Null: it cannot be read, which is a problem, too.

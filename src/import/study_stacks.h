@@ -17,7 +17,7 @@ namespace telltale {
 
 // The file stacks.tsv of a study (docs/formats/study.md): the stacks with which failed runs ended.
 
-// By the run's number; the innermost frame first.
+// The stacks of runs by number of the run; the innermost frame first.
 using StudyStacks = std::map<uint64_t, std::vector<isolation::StackFrame>>;
 
 std::string study_stacks_path(const std::string& folder);

@@ -58,7 +58,7 @@ struct PathEdge {
 inline constexpr unsigned kRepetitionShift = 24;
 inline constexpr std::uint64_t kRepetition = std::uint64_t{1} << kRepetitionShift;
 
-// Where the code of an edge is.
+// The place of the code of an edge.
 enum class PathCodePlace : std::uint8_t { kEndOfSource, kStartOfTarget };
 
 struct NumberedNode {

@@ -23,7 +23,7 @@ struct EventStream {
   std::string process_name = {};  // the program's, without its folder; empty: unknown
   std::string fault = {};         // "SIGSEGV, at address 0x10": it ended the process; empty: no
   RecorderCost cost = {};         // of recording a call of the thread, measured; may be unknown
-  // Of sources with runtime events: the number of its process. Two processes may have had one id.
+  // The number of its process, in sources with runtime events: two processes may have had one id.
   size_t process = 0;
 };
 

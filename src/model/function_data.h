@@ -22,7 +22,7 @@ struct FunctionData {
   struct Object {
     Storage storage = Storage::memory;
     std::string name;
-    // Of a global: which variable of the program. Equal numbers are the same variable.
+    // For a global: the number of the variable in the program. Equal numbers are the same variable.
     uint32_t variable = 0;
     bool is_of_unit = false;  // others of this name are other variables
   };

@@ -53,7 +53,7 @@ struct CoreParts {
 // outlive it. Safe on untrusted input; a file that is cut yields what is left.
 class CoreFile {
  public:
-  // Of little-endian 64-bit machines. Segments beyond the end of `bytes` are cut.
+  // A core file of a little-endian 64-bit machine. Segments beyond the end of `bytes` are cut.
   static CoreFile from_parts(CoreParts parts, Bytes bytes, const std::string& name);
   // Damage goes to `problems`. Errors: those of read_elf_segments; bad_field for an ELF file that
   // is no core file; unsupported_version for one of a 32-bit program.

@@ -19,7 +19,7 @@ bool is_inlined(Dwarf_Die& function);
 std::string file_of(Dwarf_Die& function, unsigned attribute);
 std::string linkage_name_of(Dwarf_Die& function);  // without one, the name
 SourcePlace line_at(Dwarf_Die& unit, uint64_t address);
-// Of the call that was inlined. REQUIRES: is_inlined(function).
+// The place of the call that was inlined. REQUIRES: is_inlined(function).
 SourcePlace call_of(Dwarf_Die& function);
 
 }  // namespace telltale

@@ -65,7 +65,7 @@ class InstrumentationMap {
   static Result<InstrumentationMap> read_yaml(Bytes bytes, const std::string& file,
                                               ProblemLog& problems);
 
-  // In the order of the file, grouped by function.
+  // All sleds in the order of the file, grouped by function.
   [[nodiscard]] const std::vector<Sled>& sleds() const { return sleds_; }
   [[nodiscard]] const std::vector<InstrumentedFunction>& functions() const {
     return functions_;

@@ -13,7 +13,7 @@ namespace telltale {
 // core.COMM.UID.BOOT.PID.TIME, and .zst, .lz4 or .xz if the file is compressed
 // (coredump.conf(5), Storage=external).
 
-// Where systemd-coredump puts them.
+// The folder in which systemd-coredump stores core files.
 inline constexpr const char* kStoredCores = "/var/lib/systemd/coredump";
 
 struct StoredCore {

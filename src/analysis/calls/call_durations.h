@@ -48,7 +48,7 @@ struct FunctionDurations {
 class DurationCollector {
  public:
   void add(const RecordedCall& call);
-  // By function. The last call of the collector.
+  // The durations, ordered by function. Nothing may be called afterwards.
   std::vector<FunctionDurations> finish();
 
  private:
@@ -244,7 +244,7 @@ class DetailsSink : public IgnoreCalls {
     size_t seen_above = kNone;  // the nearest frame that is seen
   };
 
-  // Of the innermost frame that is seen; null: none is.
+  // The innermost frame that is seen; null: none is.
   [[nodiscard]] const Frame* innermost() const {
     if (frames_.empty() || frames_.back().is_seen)
       return frames_.empty() ? nullptr : &frames_.back();

@@ -31,7 +31,8 @@ class NetTime {
   // never go back.
   Ticks enter(Ticks time, FunctionId function);
   Ticks leave(Ticks time, FunctionId function, LeaveKind how);
-  // Of an event that is neither; the recorder's work for it is not known and not subtracted.
+  // The net time of an event that neither enters nor leaves; the recorder's work for it is not
+  // known and not subtracted.
   Ticks other(Ticks time) { return advance(time, 0); }
 
   // In thousandths of a tick, within calls: the cost so far, and what of it is still a debt.

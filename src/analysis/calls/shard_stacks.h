@@ -171,7 +171,7 @@ class EventStacksStream {
   void resume(EventStacksSink& rest);
   // Is ready for another stream.
   void end_stream() { open_ = {}; }
-  // Of all streams. To be called once.
+  // The stacks of all streams. To be called once.
   EventStacks take();
 
  private:

@@ -21,7 +21,7 @@ struct ShortestWay {
 // (E. Myers, "An O(ND) difference algorithm and its variations", 1986).
 class FurthestWays {
  public:
-  // Of elements from `begin_i` and `begin_j` on; the sequences end at n and m.
+  // Compares the elements from `begin_i` and `begin_j` on; the sequences end at n and m.
   FurthestWays(size_t begin_i, size_t begin_j, size_t n, size_t m)
       : begin_i_(begin_i),
         begin_j_(begin_j),
@@ -82,7 +82,7 @@ class FurthestWays {
       furthest_.push_back(i);
     }
   }
-  // Of the way with d differences that passed the most elements of both.
+  // The diagonal of the way with d differences that passed the most elements of both.
   [[nodiscard]] int64_t best_diagonal(int64_t d) const {
     int64_t best = -d;
     int64_t passed = kNone;

@@ -31,7 +31,8 @@ class LoadedTypes {
   void on(const LoadEvent& event);
   void append(LoadedTypes&& next);
 
-  // Of several meanings the last one in the file counts, or with `first_wins` the first.
+  // What the recording says of a type. If an id has several meanings, the last one in the file
+  // counts, or with `first_wins` the first.
   [[nodiscard]] Type describe(uint64_t id) const;
   // describe(id).type, in less time.
   [[nodiscard]] uint64_t class_of(uint64_t id) const {

@@ -93,7 +93,7 @@ struct RuntimeTimeline {
   CounterValues counters;
   ProgramEnd program_end;
   std::vector<CollectionMark> collection_marks;  // from which `collections` is computed
-  // Of the program: calls, allocations, exceptions, contentions. By stream.
+  // By stream: when the program was last active (calls, allocations, exceptions, contentions).
   std::map<size_t, Ticks> last_activity;
   unsigned address_bits = 64;  // of the waits' objects, as in PieceEvent
 

@@ -20,7 +20,7 @@ class WaitSums {
   uint64_t failed = 0;
   uint64_t unfinished = 0;
   Ticks total = 0;
-  // In the order in which they were added.
+  // The lengths of all waits, in the order in which they were added.
   [[nodiscard]] const std::vector<Ticks>& lengths() const { return lengths_; }
   [[nodiscard]] uint64_t locks() const { return locks_.size(); }      // different ones
   [[nodiscard]] uint64_t threads() const { return threads_.size(); }  // different ones

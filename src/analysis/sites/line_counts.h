@@ -37,7 +37,7 @@ class LineCounts {
 
   void on(const CountedSite& site);
 
-  // By name. Sites of the same place in several units are added.
+  // The files by name. Counts of the same place in several units are added.
   [[nodiscard]] std::map<std::string, File> files() const;
   [[nodiscard]] uint64_t used_sites() const { return used_; }
 

@@ -41,7 +41,8 @@ class Option {
   // `find_fault` gets each value while the command line is read, before needs() and excludes() are
   // checked; a text that is not empty is an error.
   Option& check(std::function<std::string(const std::string&)> find_fault);
-  // Only from there: as if the command line had this option, too. A flag's value is "true".
+  // Acts as if the command line had this option, too. Call from check() only. A flag's value is
+  // "true".
   void supply(const std::string& value);
   // The option takes exactly this many values.
   Option& expected(int values);

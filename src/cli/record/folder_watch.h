@@ -8,7 +8,7 @@ namespace telltale::cli {
 // Sees what is removed from a folder.
 class FolderWatch {
  public:
-  // Without support of the kernel it sees nothing.
+  // If the kernel does not support inotify(7), it sees nothing.
   explicit FolderWatch(const std::string& folder);
   ~FolderWatch();
   FolderWatch(const FolderWatch&) = delete;

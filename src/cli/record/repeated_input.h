@@ -14,7 +14,7 @@ class RepeatedInput {
   // end of the input. Errors: io.
   static Result<RepeatedInput> prepare();
 
-  // Before each run. Errors: io.
+  // Sets standard input to where it began. Call before each run. Errors: io.
   [[nodiscard]] Result<void> rewind() const;
   // Opens a separate descriptor for a concurrent run, which the caller closes: of the same bytes
   // from the initial position, or of /dev/null if they cannot be read twice. Errors: io.

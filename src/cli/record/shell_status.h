@@ -11,7 +11,7 @@ inline constexpr int kNotFound = 127;
 inline constexpr int kInterrupted = 130;  // by SIGINT
 inline constexpr int kBrokenPipe = 141;   // by SIGPIPE
 
-// Of a program that could not be started; `error` is the errno that said so.
+// The exit status for a program that could not be started because of `error`, an errno.
 constexpr int status_of_start_failure(int error) {
   return error == ENOENT ? kNotFound : kNotRunnable;
 }

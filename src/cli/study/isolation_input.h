@@ -21,11 +21,10 @@ struct IsolationSources {
   std::vector<std::string> failed;    // reports, or folders of reports
   std::vector<std::string> passed;
   std::string application;  // of a store: only its runs; empty: it has one application
-  // Of studies and stores: only runs of builds whose id begins with this; empty: all.
+  // Only runs of builds whose id begins with this (studies and stores); empty: all.
   std::string build;
   std::string other_than;  // likewise: no runs of such builds; empty: all
-  // Of studies: of the failed runs only those of the crash cluster whose id begins with this;
-  // empty: all.
+  // Only the failed runs of the crash cluster whose id begins with this (studies); empty: all.
   std::string cluster;
   double slow = 0;  // of studies: label_slow() with this quantile; 0: the labels that they have
   InputLimits limits;

@@ -12,7 +12,7 @@ namespace telltale::cli {
 // Counts labelled runs, and shows the counts on a terminal.
 class RunProgress {
  public:
-  // Of one run, or if `quiet`, it shows nothing.
+  // Shows nothing if there is only one run, or if `quiet`.
   RunProgress(uint64_t times, bool quiet);
   void add(RunLabel label);
   // Removes the line.

@@ -32,8 +32,9 @@ class ReportSpool {
   // Creates the folder, which only the user can read. Errors: io.
   [[nodiscard]] Result<void> create() const;
   [[nodiscard]] const std::string& folder() const { return folder_; }
+  // The lock of the process that sends.
   [[nodiscard]] std::string lock() const { return folder_ + "/send.lock"; }
-  // Of the process that waits for that lock.
+  // The lock of the process that waits for lock(); there is at most one.
   [[nodiscard]] std::string queue_lock() const { return folder_ + "/send.next"; }
 
   // Adds a report under a new id, and a copy of this path file, if there is one; it is complete or
@@ -69,11 +70,12 @@ struct Retry {
   unsigned attempts = 0;  // in a row
   std::chrono::system_clock::time_point due{};
 };
-// Without a valid file, or with one of another server: at once.
+// When the next attempt to send to `url` may begin: at once, if there is no valid file, or if it is
+// about another server.
 Retry read_retry(const ReportSpool& spool, const UploadUrl& url);
 // Errors: io.
 Result<void> write_retry(const ReportSpool& spool, const UploadUrl& url, const Retry& retry);
-// After an attempt that did not fail. Errors: io.
+// Removes the file. Call after an attempt that did not fail. Errors: io.
 Result<void> remove_retry(const ReportSpool& spool);
 // The wait after the attempt with this number (from 1): `first`, doubled each time up to six hours,
 // then a part between a half and all of it, as `random` in [0, 1) decides. No less than `asked`.

@@ -39,7 +39,7 @@ class ReportLog {
   // Ends the segment, if it has entries, so that it can be folded.
   void roll();
   [[nodiscard]] uint64_t waiting_bytes() const;
-  // Of segments that this log has ended or is writing.
+  // The bytes of all segments that this log has ended or is writing.
   [[nodiscard]] uint64_t written_bytes() const;
   [[nodiscard]] uint64_t syncs() const;
 

@@ -39,7 +39,7 @@ struct HttpServerOptions {
   std::string certificate;  // PEM files; empty: plain HTTP
   std::string key;
   size_t max_connections = 15000;
-  // Of all bodies that are being received; further ones are refused with 503.
+  // The limit for all bodies that are being received, in bytes; further ones are refused with 503.
   uint64_t max_body_bytes = uint64_t{64} << 20;
   unsigned head_seconds = 10;
   unsigned idle_seconds = 60;

@@ -105,7 +105,7 @@ struct CoverageRecord {
   std::vector<PathFunctionRecord::BlockLine> lines;  // by index of the block
 };
 
-// Where the program has the flags of a record.
+// The place of the flags of a record in the program.
 struct CoverageArray {
   uint64_t key = 0;
   uint64_t address = 0;  // link-time

@@ -52,7 +52,7 @@ enum class RecordKind : std::uint8_t {
 inline constexpr unsigned kDataVersion = 1;
 inline constexpr unsigned kTakesMemory = 1;  // flag of the function
 
-// Where an object is, and who may access it other than by its name.
+// The kinds of objects: where one is, and who may access it other than by its name.
 enum class Storage : std::uint8_t {
   kMemory = 0,         // what unknown pointers lead to
   kLocal = 1,          // nobody

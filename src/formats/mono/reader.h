@@ -63,7 +63,7 @@ struct BufferHeader {
 // Decodes the header at `offset`; empty if its id is not there or the file ends in it.
 std::optional<BufferHeader> read_buffer_header(Bytes file, uint64_t offset);
 
-// Where the decoding of a buffer ended and, if not at its end, why.
+// The place at which the decoding of a buffer ended and, if that is not its end, the reason.
 struct DecodeEnd {
   uint64_t offset = 0;         // one past the last whole event, in the file
   std::optional<Error> error;  // the event at `offset` could not be read

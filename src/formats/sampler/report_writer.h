@@ -16,7 +16,8 @@ namespace telltale::sampler {
 // Appends the parts of a feedback report to a text, in the exact form of the published text.
 // REQUIRES of every text: no line feed, and no quotation mark inside a tag.
 void append_report_begin(std::string& out, std::string_view id);
-// Of first executions. Without a sparsity or a number of executions: of several runs.
+// Begins a section of first executions. Without a sparsity or a number of executions, it is one of
+// several runs.
 void append_first_report_begin(std::string& out, std::string_view sparsity,
                                std::string_view executions);
 void append_report_end(std::string& out);

@@ -12,7 +12,7 @@ namespace telltale::stacktrack {
 // How to read one stream of records.
 struct StreamFormat {
   FormatDescription description;  // compiled, in the stream's byte order
-  // Of the first whole record; the bytes before it are the end of a partial record.
+  // The offset of the first whole record; the bytes before it are the end of a partial record.
   uint64_t first_record = 0;
   bool has_prologue = false;
 };

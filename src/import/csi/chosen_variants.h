@@ -25,7 +25,8 @@ class ChosenVariants {
   void keep_chosen(const std::string& module, csi::PathRecords& records);
 
  private:
-  // By the symbol of the function. 64-bit modules alone; not where several have a name.
+  // The chosen variant by the symbol of the function. Only of 64-bit modules, and without symbols
+  // that several modules have.
   using Values = std::map<std::string, uint32_t, std::less<>>;
   void read();
 

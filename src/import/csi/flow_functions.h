@@ -68,7 +68,7 @@ class FlowFunctions {
                   const std::vector<csi::UnitRecord>& units, const ModuleSymbols& symbols);
 
   [[nodiscard]] const std::vector<FlowFunction>& functions() const { return functions_; }
-  // By the same index.
+  // The flow of these functions, by the same index.
   [[nodiscard]] const ProgramFlow& flow() const { return flow_; }
   // Functions of a module with this symbol, of a variant or not.
   [[nodiscard]] std::vector<uint32_t> find(const std::string& module,

@@ -28,7 +28,7 @@ class PassedLines {
   PassedLines(const FlowFunctions& functions, const ProgramEvidence& known,
               const ProgramBlocks& ran);
 
-  // Of functions that certainly ran.
+  // The lines of functions that certainly ran.
   using Lines = std::map<Function, std::set<SourceLine>, std::less<>>;
   [[nodiscard]] const Lines& lines() const { return lines_; }
 

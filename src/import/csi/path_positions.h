@@ -43,7 +43,7 @@ class PathPositions {
  private:
   class Ways;
   struct Known;
-  // Of a function; read once.
+  // The ways through a function, which are read once.
   [[nodiscard]] const Ways& ways_of(uint64_t function_begin, uint64_t function_end) const;
 
   std::vector<csi::PathPosition> positions_;  // by address

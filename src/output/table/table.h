@@ -36,7 +36,7 @@ class Table final : public RowSink {
   // Adds all rows to `sink`.
   void tell(RowSink& sink) const;
 
-  // As write_text(), CsvSink and JsonSink write them.
+  // Write the rows as write_text(), CsvSink and JsonSink do.
   void write_text(BlockWriter& out, std::string_view indent = {}) const;
   [[nodiscard]] std::string to_text() const;
   void write_csv(BlockWriter& out) const;

@@ -16,7 +16,7 @@ namespace telltale {
 
 // The numbers of functions in a speedscope file.
 struct SpeedscopeFrames {
-  // In the order of `functions`, which has every function that the export will see.
+  // Numbers frames in the order of `functions`, which has every function that the export will see.
   explicit SpeedscopeFrames(const std::vector<FunctionId>& functions);
   std::vector<FunctionId> functions;
   FunctionMap<uint32_t> numbers;

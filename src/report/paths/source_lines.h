@@ -25,7 +25,7 @@ class SourceLines {
   size_t count(const std::string& file, const std::string& directory);
   // BuiltSources::complaint() of the file; empty also if it cannot be read.
   std::string_view complaint(const std::string& file, const std::string& directory);
-  // Of all files that were asked for.
+  // The changed files among those whose lines were asked for.
   [[nodiscard]] ChangedSources changed() const;
 
  private:

@@ -109,7 +109,7 @@ class RuntimeReadings {
   }
   [[nodiscard]] std::string thread_name(size_t stream_number) const;
   [[nodiscard]] size_t processes() const { return processes_.size(); }
-  // Of an EventStream::process.
+  // The process id of an EventStream::process.
   [[nodiscard]] int64_t pid(size_t process) const { return processes_.pid(process); }
   // The cell of kProcessNumber.
   [[nodiscard]] TableCell process_number(size_t process) const {

@@ -21,7 +21,7 @@ inline constexpr size_t kShownUnitDigits = 8;  // text output: enough to disting
 [[nodiscard]] std::map<std::string, uint64_t> count_by_scheme(const SamplerSites& sites);
 // "12 sites in 2 units (branches 8, returns 4)"; empty if there are none.
 [[nodiscard]] std::string describe_sites(const SamplerSites& sites);
-// Of all programs' sites, for people and CSV. JSON has more (schemas::kSites).
+// The columns of tables of programs' sites, for people and CSV. JSON has more (schemas::kSites).
 std::span<const Field> site_columns();
 // Adds a row for each site. `program`: its name; `unit_digits`: digits of a unit's signature to
 // print.

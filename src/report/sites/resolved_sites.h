@@ -13,14 +13,15 @@ namespace telltale {
 
 // Every site that the filter keeps, one a row. Errors: the sink's.
 
-// As the document schemas::kResolve; `format`: of the recording.
+// Writes the document schemas::kResolve; `format` is the recording's.
 Result<void> write_sites_document(const SamplerReports& reports, const CallFilter& filter,
                                   const CountsOptions& options, std::string_view format,
                                   const ByteSink& sink);
 // For people: reported sites only.
 Result<void> write_sites_text(const SamplerReports& reports, const CallFilter& filter,
                               const CountsOptions& options, const ByteSink& sink);
-// As JSON or CSV; or as LCOV. Errors: usage, for other formats, and for LCOV without places.
+// Writes the sites as JSON, CSV or LCOV. Errors: usage, for other formats, and for LCOV without
+// places.
 Result<void> convert_reports(const SamplerReports& reports, const CallFilter& filter,
                              const CountsOptions& options, ExportFormat format,
                              const ByteSink& sink);
