@@ -32,6 +32,8 @@ INSTRUMENT_ALLOWED = {
     "path_tracing": ["codegen"],
     "driver": [],
 }
+# Folders of runtime/ that all others may include.
+SHARED_BY_RUNTIMES = ("descriptors", "signals")
 # Headers outside instrument/ that it may include.
 INSTRUMENT_EXTERNAL = re.compile(r"formats/(sampler|csi)/wire\.h|model/(ball_larus|late_variables|probe_placement)\.h|runtime/sampler/abi\.(h|inc)")
 # Only these may read an input's bytes with the C library.
@@ -53,11 +55,14 @@ def runtime_complaints(source_dir):
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
             target = match.group(1) if match else None
-            if target is None or path.name.endswith("_test.cc") or (path.parent / target).is_file():
+            if target is None or path.name.endswith("_test.cc"):
+                continue
+            beside = (path.parent / target).resolve()
+            if beside.is_file() and beside.parent in (path.parent.resolve(), *(runtime.resolve() / name for name in SHARED_BY_RUNTIMES)):
                 continue
             if not re.fullmatch(r"formats/\w+/wire\.h|formats/sampler/sampling_wish\.h|formats/xray/recorder_limits\.h", target):
-                yield (f"{path.relative_to(source_dir)}:{number}: runtime/ may include its own folder, formats/*/wire.h, "
-                       "formats/sampler/sampling_wish.h and formats/xray/recorder_limits.h")
+                yield (f"{path.relative_to(source_dir)}:{number}: runtime/ may include its own folder, runtime/descriptors, runtime/signals, "
+                       "formats/*/wire.h, formats/sampler/sampling_wish.h and formats/xray/recorder_limits.h")
 
 
 def instrument_complaints(source_dir):

@@ -55,11 +55,14 @@ class Includes(Scratch):
 
     def test_the_runtime_knows_only_layouts(self):
         self.write("runtime/r/a.h", "")
-        self.write("runtime/r/a.cc", '#include "a.h"\n#include "formats/x/wire.h"\n#include <telltale/x.hpp>\n#include "base/error.h"\n')
+        self.write("runtime/s/b.h", "")
+        self.write("runtime/signals/c.h", "")
+        self.write("runtime/r/a.cc", '#include "a.h"\n#include "formats/x/wire.h"\n#include <telltale/x.hpp>\n#include "base/error.h"\n'
+                                     '#include "../signals/c.h"\n#include "../s/b.h"\n')
         (self.root / "src").mkdir(parents=True, exist_ok=True)
         self.assertEqual(self.complaints(),
-                         ["runtime/r/a.cc:4: runtime/ may include its own folder, formats/*/wire.h, "
-                          "formats/sampler/sampling_wish.h and formats/xray/recorder_limits.h"])
+                         [f"runtime/r/a.cc:{line}: runtime/ may include its own folder, runtime/descriptors, runtime/signals, "
+                          "formats/*/wire.h, formats/sampler/sampling_wish.h and formats/xray/recorder_limits.h" for line in (4, 6)])
 
     def test_folders_of_the_plugin_have_an_order(self):
         self.write("instrument/options.h", "")
