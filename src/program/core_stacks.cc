@@ -5,9 +5,7 @@
 #include <elfutils/libdwfl.h>
 #include <fmt/format.h>
 #include <libelf.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -20,32 +18,15 @@
 #include <vector>
 
 #include "bytes/input_file.h"
-#include "program/call_before.h"
+#include "program/code_addresses.h"
 #include "program/core_programs.h"
 #include "program/debug_file_search.h"
 #include "program/exception_landing.h"
 #include "program/frame_reader.h"
-#include "program/program_code.h"
 #include "program/static_sections.h"
+#include "program/vdso.h"
 
 namespace telltale {
-namespace {
-
-// One page, or two, until now.
-constexpr uint64_t kMostVdsoBytes = 64 * 1024;
-constexpr const char* kVdsoName = "linux-vdso.so.1";
-
-// A file in memory alone; -1: none.
-int memory_file(const char* name, Bytes contents) {
-  const int file = ::memfd_create(name, MFD_CLOEXEC);
-  if (file < 0) return -1;
-  if (::write(file, contents.data(), contents.size()) == static_cast<ssize_t>(contents.size()))
-    return file;
-  ::close(file);
-  return -1;
-}
-
-}  // namespace
 
 class CoreStacks::State {
  public:
@@ -79,7 +60,7 @@ class CoreStacks::State {
                       fmt::format("{} cannot be used: {}", program.path, dwfl_errmsg(-1)), 0});
       }
     }
-    report_vdso();
+    report_vdso(core_, dwfl_);
     dwfl_report_end(dwfl_, nullptr, nullptr);
     for (const auto& [path, module] : modules_) tell_unreadable_debug_info(path, module, problems);
     if (modules_.empty()) return {};
@@ -168,27 +149,6 @@ class CoreStacks::State {
   }
 
  private:
-  // The kernel's library is in no file. Its unwind tables lead to who asks for the time. A core
-  // file may have anything in its place: without section headers, libdw reads no debug information
-  // of it, and decompresses nothing.
-  void report_vdso() {
-    const Bytes memory = core_.memory(core_.vdso_address(), kMostVdsoBytes);
-    Elf64_Ehdr header;
-    if (core_.vdso_address() == 0 || memory.size() < sizeof(header)) return;
-    std::memcpy(&header, memory.data(), sizeof(header));
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != core_.machine()) return;
-    header.e_shoff = 0;
-    header.e_shnum = 0;
-    header.e_shstrndx = SHN_UNDEF;
-    std::vector<std::byte> contents(memory.begin(), memory.end());
-    std::memcpy(contents.data(), &header, sizeof(header));
-    const int file = memory_file(kVdsoName, contents);
-    if (file < 0) return;
-    if (dwfl_report_elf(dwfl_, kVdsoName, kVdsoName, file, core_.vdso_address(),
-                        /*add_p_vaddr=*/true) == nullptr)
-      ::close(file);
-  }
-
   // Older releases of libdw ignore debug information that is compressed by zstd.
   static void tell_unreadable_debug_info(const std::string& path, Dwfl_Module* module,
                                          ProblemLog& problems) {
@@ -362,89 +322,15 @@ class CoreStacks::State {
     const size_t known = frames.size();
     self->frames_->read(self->dwfl_, state, in_call, frames);
     for (StackFrame& frame : std::span(frames).subspan(known))
-      if (frame.module.empty()) frame.missing_module = self->mapped_at(frame.pc);
-    if (frames.size() == 1 && frames.front().interrupted && self->is_no_code(frames.front().pc))
+      if (frame.module.empty()) frame.missing_module = self->addresses().mapped_file(frame.pc);
+    if (frames.size() == 1 && frames.front().interrupted &&
+        self->addresses().is_no_code(frames.front().pc))
       return self->return_from_no_code(registers_of(state));
     if (frames.empty() || !is_exception_unwinder(frames.back().symbol)) return DWARF_CB_OK;
     if (auto landing = self->frames_->find_landing(self->dwfl_, state, frames.back()))
       return self->land(*std::move(landing));
     self->caller_is_landing_ = self->frames_->has_landing_for_caller(self->dwfl_, state);
     return DWARF_CB_OK;
-  }
-
-  // The name of the file that the core file has at an address; empty: none.
-  [[nodiscard]] std::string mapped_at(uint64_t address) const {
-    for (const CoreMapping& mapping : core_.mappings())
-      if (address >= mapping.begin && address < mapping.end) return mapping.path;
-    return {};
-  }
-
-  [[nodiscard]] bool is_code(uint64_t address) const {
-    Dwfl_Module* const module = dwfl_addrmodule(dwfl_, address);
-    GElf_Addr bias = 0;
-    Elf* const elf = module == nullptr ? nullptr : dwfl_module_getelf(module, &bias);
-    size_t count = 0;
-    if (elf == nullptr || elf_getphdrnum(elf, &count) != 0) return false;
-    for (size_t i = 0; i < count; ++i) {
-      GElf_Phdr segment;
-      if (gelf_getphdr(elf, static_cast<int>(i), &segment) != nullptr &&
-          segment.p_type == PT_LOAD && (segment.p_flags & PF_X) != 0 &&
-          address - bias - segment.p_vaddr < segment.p_memsz)
-        return true;
-    }
-    return false;
-  }
-
-  // Whether code that is in no file may be at the address. The kernel's core files tell where they
-  // have code, but files of TELLTALE_PATHS, minidumps and processes have the memory alone that is
-  // needed.
-  [[nodiscard]] bool may_have_made_code(uint64_t address) const {
-    constexpr uint64_t kFirst = 0x1'0000;  // the kernel maps nothing below, unless root asks for it
-    constexpr uint64_t kEnd = uint64_t{1}
-                              << 47;  // of a process's addresses, unless it asks for more
-    return address >= kFirst && address < kEnd && dwfl_addrmodule(dwfl_, address) == nullptr &&
-           mapped_at(address).empty() &&
-           std::ranges::none_of(
-               core_.segments(),
-               [](const ElfSegment& segment) {
-                 return segment.type == PT_LOAD && (segment.flags & PF_X) != 0;
-               });
-  }
-
-  // Whether it leads to a frame whose function was called: if there is code where nothing is known,
-  // as compilers make it at run time, then libdwfl finds its caller so.
-  [[nodiscard]] bool is_frame_pointer(std::optional<uint64_t> pointer,
-                                      std::optional<uint64_t> stack_pointer) const {
-    constexpr uint64_t kSavedPointerBytes = 8;
-    if (!pointer || !stack_pointer || *pointer < *stack_pointer) return false;
-    const auto address = core_.read_number(*pointer + kSavedPointerBytes, 8);
-    return address && follows_call(*address);
-  }
-
-  // Whether there is certainly no code. Code without a known file may be anywhere in executable
-  // memory: compilers at run time make it, and the kernel maps its own.
-  [[nodiscard]] bool is_no_code(uint64_t address) const {
-    if (dwfl_addrmodule(dwfl_, address) != nullptr) return !is_code(address);
-    return std::ranges::none_of(core_.segments(),
-                                [&](const ElfSegment& segment) {
-                                  return (segment.flags & PF_X) != 0 &&
-                                         address - segment.address < segment.memory_size;
-                                }) &&
-           mapped_at(address).empty();
-  }
-
-  // Whether a call ends at the address. True if its code cannot be read.
-  [[nodiscard]] bool follows_call(uint64_t address) const {
-    if (!is_code(address - 1)) return false;
-    Dwfl_Module* const module = dwfl_addrmodule(dwfl_, address - 1);
-    GElf_Addr bias = 0;
-    dwfl_module_getelf(module, &bias);
-    const char* file = nullptr;
-    dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
-    if (file == nullptr) return true;
-    const std::vector<uint8_t> code =
-        read_program_code(file, address - bias - kLongestCall, address - bias);
-    return code.empty() || ends_with_call(core_.machine(), code).value_or(true);
   }
 
   // A call of an address at which there is no code, for example through a null pointer: no unwind
@@ -458,9 +344,9 @@ class CoreStacks::State {
     std::optional<uint64_t>& stack_pointer = registers.registers[kStackPointer];
     const auto address =
         stack_pointer ? core_.read_number(*stack_pointer, kReturnAddressBytes) : std::nullopt;
-    if (!address || !follows_call(*address)) {
-      if (may_have_made_code(registers.pc) &&
-          is_frame_pointer(registers.registers[kFramePointer], stack_pointer))
+    if (!address || !addresses().follows_call(*address)) {
+      if (addresses().may_be_made_code(registers.pc) &&
+          addresses().is_frame_pointer(registers.registers[kFramePointer], stack_pointer))
         return DWARF_CB_OK;
       is_lost_ = true;
       return DWARF_CB_ABORT;
@@ -478,6 +364,8 @@ class CoreStacks::State {
     lands_ = true;
     return DWARF_CB_ABORT;
   }
+
+  [[nodiscard]] CodeAddresses addresses() const { return {core_, dwfl_}; }
 
   static LandingRegisters registers_of(Dwfl_Frame* state) {
     LandingRegisters landing;
