@@ -321,16 +321,16 @@ class Windows(unittest.TestCase):
             done = run(*verb, allocations)
             # What would be written to a file is not written.
             self.assertEqual(done.returncode, 2 if "-o" in verb else 0)
-            self.assertRegex(done.stderr, r"has no data for the measure (time|self); use --measure "
+            self.assertRegex(done.stderr, r"has no calls, so no data for the measure (time|self); use --measure "
                                           r"alloc-bytes, alloc-count, throws with stacks or flame\n", verb)
         for verb in ("slow", "histogram"):
             done = run(verb, "A:Run*", allocations)
             self.assertEqual((done.returncode, done.stdout), (2, ""))
-            self.assertRegex(done.stderr, r"\Atelltale: the recording has no data for the measure time; use --measure alloc-bytes")
+            self.assertRegex(done.stderr, r"\Atelltale: the recording has no calls, so no data for the measure time; use --measure alloc-bytes")
         for files in ([allocations, allocations], [allocations, "--", allocations]):
             done = run("diff", *files)
             self.assertEqual(done.returncode, 0)
-            self.assertEqual(done.stderr.count(f"telltale: {allocations}: the recording has no data for the measure time; use"), 2)
+            self.assertEqual(done.stderr.count(f"telltale: {allocations}: the recording has no calls, so no data for the measure time; use"), 2)
         done = run("stacks", allocations, "--measure", "samples")
         self.assertIn("no data for the measure samples; use --measure alloc-bytes", done.stderr)
         method = Chain()

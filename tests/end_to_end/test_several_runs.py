@@ -77,7 +77,7 @@ class SeveralRunsTest(unittest.TestCase):
                 done = run("diff", *before, "--", *after, "--gate", "calls=0%", status=2)
                 self.assertIn(f"telltale: --gate has nothing to compare: {what} no calls\n", done.stderr)
                 self.assertNotIn("gate passed", done.stderr)
-                self.assertIn(f"{torn}: the recording has no data for the measure time\n", done.stderr)
+                self.assertIn(f"{torn}: the recording has no calls, so no data for the measure time\n", done.stderr)
             self.assertIn("gate passed: ", run("diff", whole, whole, "--", whole, whole, "--gate", "calls=0%").stderr)
 
     def test_a_gate_says_what_the_recordings_do_not_have(self):

@@ -42,8 +42,9 @@ std::string no_data(const std::string& name, std::span<const Measure> has) {
   const bool calls = std::ranges::find(has, Measure::time) != has.end();
   if (!others.empty()) others = fmt::format("use --measure {} with stacks or flame", others);
   if (calls) others = others.empty() ? "it has calls" : "it has calls, and " + others;
-  return fmt::format("the recording has no data for the measure {}{}{}", name,
-                     others.empty() ? "" : "; ", others);
+  const bool lacks_calls = !calls && measure_of_option(name) == Measure::time;
+  return fmt::format("the recording has no {}data for the measure {}{}{}",
+                     lacks_calls ? "calls, so no " : "", name, others.empty() ? "" : "; ", others);
 }
 
 }  // namespace
