@@ -302,11 +302,11 @@ class CoreStacks::State {
       stack.cut = fmt::format("the core file has no memory at {:#x}", *self->missing_address_);
     if (self->is_lost_) {
       self->is_lost_ = false;
-      stack.cut =
-          fmt::format("{} {:#x}, and the stack does not tell who called it",
-                      self->may_have_made_code(stack.frames.front().pc) ? "no file has code at"
-                                                                        : "there is no code at",
-                      stack.frames.front().pc);
+      stack.cut = fmt::format("{} {:#x}, and the stack does not tell who called it",
+                              self->addresses().may_be_made_code(stack.frames.front().pc)
+                                  ? "no file has code at"
+                                  : "there is no code at",
+                              stack.frames.front().pc);
     } else if (status == DWARF_CB_ABORT) {
       stack.cut = fmt::format("only the innermost {} frames are read", self->options_.most_frames);
     }

@@ -8,7 +8,7 @@ import shutil
 import re
 import unittest
 
-from sampler_tool_case import CLANG, GOLDEN, SOURCE_DIR, TELLTALE, SamplerToolCase
+from sampler_tool_case import CLANG, GOLDEN, SOURCE_DIR, TELLTALE, SamplerToolCase, read
 
 
 class SamplerAnswers(SamplerToolCase):
