@@ -56,6 +56,13 @@ struct XrayRecording::Builder::BufferCopy {
   [[nodiscard]] auto evidence() const { return std::tuple(child, ~latest); }
 };
 
+// Each buffer counts once, and for the process whose calls it has, as far as the files tell.
+void XrayRecording::Builder::attribute_shared_buffers() {
+  const std::vector<Processes> files = processes();
+  report_missing_parents(files);
+  if (recording_.files_.size() > 1) drop_shared_buffers(files);
+}
+
 // Telltale's recorder does: each process has its own buffers, and the files are snapshots.
 bool XrayRecording::Builder::notices_forks(const std::vector<BufferCopy>& copies) const {
   return std::ranges::any_of(copies, [&](const BufferCopy& copy) {

@@ -78,9 +78,7 @@ class XrayRecording::Builder {
 
   void finish() {
     place_cut_buffers();
-    const std::vector<Processes> files = processes();
-    report_missing_parents(files);
-    if (recording_.files_.size() > 1) drop_shared_buffers(files);
+    attribute_shared_buffers();
     std::erase_if(threads_, [](const auto& thread) { return thread.second.empty(); });
     for (auto& [key, chunks] : threads_) {
       // Stable: chunks that begin at the same time stay in file order.
@@ -140,6 +138,7 @@ class XrayRecording::Builder {
   struct BufferCopy;
   struct OfProcess;
   using Processes = std::map<int64_t, OfProcess>;  // of one file, by pid
+  void attribute_shared_buffers();
   [[nodiscard]] std::vector<Processes> processes() const;
   [[nodiscard]] bool notices_forks(const std::vector<BufferCopy>& copies) const;
   [[nodiscard]] uint64_t common_bytes(const BufferCopy& one, const BufferCopy& other) const;
