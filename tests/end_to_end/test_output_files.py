@@ -118,6 +118,15 @@ class OutputFiles(unittest.TestCase):
             self.assertIn("is an input", done.stderr)
         self.assertEqual((self.input.read_bytes(), program.read_bytes()), before)
 
+    def test_a_page_that_is_given_as_an_input(self):
+        """--html takes no name."""
+        for words in (["isolate", REPORT, "--html", "page.html"], ["paths", "--html", "page.html"], ["coverage", "core", "--html", "page.html"],
+                      ["diff", self.input, "--order", "--html", "page.html"]):
+            with self.subTest(words=words):
+                done = telltale(*words, cwd=self.place)
+                self.assertEqual((done.returncode, done.stderr),
+                                 (2, "telltale: there is no input page.html; -o page.html writes a page there\n"))
+
     def test_a_side_record_and_a_file_of_a_folder_are_inputs(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))
         run = programs.Recorded(programs.build("g++", *programs.CALL_FLAGS), 5)

@@ -85,6 +85,11 @@ void choose_form_by_name(Command verb, const std::vector<OutputForm>& forms,
 
 Result<void> check_output(const OutputOption& output, const std::vector<std::string>& inputs) {
   struct stat written{};
+  // --html takes no name, which is easily forgotten.
+  for (const std::string& input : inputs) {
+    if (fitting_extension(kPageExtensions, input) != 0 && ::stat(input.c_str(), &written) != 0)
+      return usage_error("there is no input " + input + "; -o " + input + " writes a page there");
+  }
   if (output.path == "-" || ::stat(output.path.c_str(), &written) != 0 || !S_ISREG(written.st_mode))
     return {};
   const bool is_input = std::ranges::any_of(inputs, [&](const std::string& input) {
