@@ -35,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const bool may_have_copies =
       kept.size() < problems.count() ||
       std::ranges::any_of(
-          kept, [](const Problem& problem) { return problem.kind == Problem::Kind::by_design; });
+          kept, [](const Problem& problem) { return problem.kind == Problem::Kind::copies; });
   fuzz::require(told == file.size() || (may_have_copies && told < file.size() &&
                                         (file.size() - told) % kBasicRecordBytes == 0),
                 "every byte is a record's, a copy's, or lost");
