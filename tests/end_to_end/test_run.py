@@ -202,7 +202,7 @@ class RunTest(unittest.TestCase):
         plain = programs.build("g++", "-DPLAIN")
         run = Recorded(plain, 1)
         self.assertEqual((run.done.returncode, run.files), (0, []))
-        self.assertIn("built with clang's -fxray-instrument or", run.done.stderr)
+        self.assertIn("compile with -finstrument-functions (g++, clang) or -fxray-instrument", run.done.stderr)
         static = programs.build("g++", "-static")
         self.assertIn("statically linked", Recorded(static, 1).done.stderr)
 

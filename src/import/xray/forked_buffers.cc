@@ -299,10 +299,10 @@ void XrayRecording::Builder::report_missing_parents(const std::vector<Processes>
       recording_.problems_.add(
           {Problem::Kind::estimate, begun.offset, name_of(i), "Buffer",
            fmt::format(
-               "{2} has buffers of process {0}, which process {1} forked: calls before its own "
-               "first buffer are in its copy of the other's, and counted for process {1}. "
-               "Read together with the file of process {1}, they are told apart",
-               child, parent, name_of(i)),
+               "the file has buffers of process {0}, which process {1} forked: calls before its "
+               "own first buffer are in its copy of the other's, and counted for process {1}. Read "
+               "together with the file of process {1}, they are told apart",
+               child, parent),
            0});
     }
   }

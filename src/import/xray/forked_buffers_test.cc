@@ -147,7 +147,8 @@ TEST(ForkedBuffers, CallsOfAChildAreNotItsChilds) {
     const Answer answer = read({{"a", parent}, {"c", later.bytes()}}, in_order);
     EXPECT_EQ(answer.threads, "7: 1 2 2 2 2 2;8: 3 9;9: 9;");
     EXPECT_TRUE(answer.tells(Problem::Kind::oddity, "c", "counted for its child, process 8"));
-    EXPECT_TRUE(answer.tells(kEstimate, "c", "c has buffers of process 9, which process 8 forked"));
+    EXPECT_TRUE(
+        answer.tells(kEstimate, "c", "the file has buffers of process 9, which process 8 forked"));
   }
 }
 
@@ -157,7 +158,8 @@ TEST(ForkedBuffers, AFileWithoutItsParentsIsSaid) {
   const Answer answer = read({{"b", child.bytes()}}, true);
   EXPECT_EQ(answer.threads, "7: 1 3;8: 9;");
   EXPECT_EQ(answer.problems.size(), 1U);
-  EXPECT_TRUE(answer.tells(kEstimate, "b", "b has buffers of process 8, which process 7 forked"));
+  EXPECT_TRUE(
+      answer.tells(kEstimate, "b", "the file has buffers of process 8, which process 7 forked"));
 }
 
 }  // namespace
