@@ -125,7 +125,7 @@ class OutputFiles(unittest.TestCase):
             with self.subTest(words=words):
                 done = telltale(*words, cwd=self.place)
                 self.assertEqual((done.returncode, done.stderr),
-                                 (2, "telltale: there is no input page.html; -o page.html writes a page there\n"))
+                                 (2, "telltale: there is no input page.html; -o FILE names what is written\n"))
 
     def test_a_side_record_and_a_file_of_a_folder_are_inputs(self):
         place = pathlib.Path(tempfile.mkdtemp(dir=programs.folder()))

@@ -1,6 +1,7 @@
 #include "cli/options/output_option.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <optional>
@@ -84,12 +85,13 @@ void choose_form_by_name(Command verb, const std::vector<OutputForm>& forms,
 }
 
 Result<void> check_output(const OutputOption& output, const std::vector<std::string>& inputs) {
+  // `--html page.html`: the option takes no name, and the page would be read.
+  const auto missing_page = std::ranges::find_if(inputs, [](const std::string& input) {
+    return fitting_extension(kPageExtensions, input) != 0 && ::access(input.c_str(), F_OK) != 0;
+  });
+  if (output.path == "-" && missing_page != inputs.end())
+    return usage_error("there is no input " + *missing_page + "; -o FILE names what is written");
   struct stat written{};
-  // --html takes no name, which is easily forgotten.
-  for (const std::string& input : inputs) {
-    if (fitting_extension(kPageExtensions, input) != 0 && ::stat(input.c_str(), &written) != 0)
-      return usage_error("there is no input " + input + "; -o " + input + " writes a page there");
-  }
   if (output.path == "-" || ::stat(output.path.c_str(), &written) != 0 || !S_ISREG(written.st_mode))
     return {};
   const bool is_input = std::ranges::any_of(inputs, [&](const std::string& input) {
