@@ -182,7 +182,7 @@ constexpr uint32_t header_bits(uint64_t parts) {
                  << xray::kPartsShift;
 }
 
-// What a process has of its own: this is in memory that the kernel zeroes in a forked child.
+// State of one process, not of its forked children: the kernel zeroes this memory in a child.
 struct ForkMark {
   uint64_t alive;      // the process's own files are open, or cannot be
   uint64_t beginning;  // a thread is about to open them

@@ -12,11 +12,11 @@
 namespace telltale {
 namespace {
 
-// One page, or two, until now.
+// A limit; those of Linux 6 have one or two pages.
 constexpr uint64_t kMostVdsoBytes = 64 * 1024;
 constexpr const char* kVdsoName = "linux-vdso.so.1";
 
-// A file in memory alone; -1: none.
+// Writes the contents to an anonymous file in memory. Returns its descriptor, or -1 on failure.
 int memory_file(const char* name, Bytes contents) {
   const int file = ::memfd_create(name, MFD_CLOEXEC);
   if (file < 0) return -1;

@@ -6,8 +6,8 @@
 
 namespace telltale {
 
-// Adds the kernel's library (vDSO) to the modules of `dwfl`, if the core file has it: it is in no
-// file, and its unwind tables lead to who asks for the time.
+// Adds the kernel's library (vDSO) to the modules of `dwfl`, if the core file has it. It is in no
+// file, and its unwind tables are needed to find the callers of functions such as clock_gettime().
 void report_vdso(const CoreFile& core, Dwfl* dwfl);
 
 }  // namespace telltale

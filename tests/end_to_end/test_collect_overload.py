@@ -82,7 +82,7 @@ class OverloadTest(CollectCase):
     def test_C8_full_disk(self):
         disk = self.folder / "disk"
         disk.mkdir()
-        # A disk of 16 MiB of its own, which goes away with the server.
+        # The server stores reports on a tmpfs of 16 MiB in its own mount namespace, which ends with it.
         wrapper = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs -o size=16m none "$0" && exec "$@"', disk]
         if subprocess.run(["unshare", "-m", "true"], capture_output=True).returncode != 0:
             self.skipTest("no right to mount")

@@ -85,7 +85,7 @@ using Decoded = FramePaths::Decoded;
 Decoded decode_by_line(const Graph& graph, PathRecord record, bool interrupted,
                        std::span<const uint32_t> lines) {
   Decoded decoded{.graph = graph, .history = {}, .found_by = Decoded::FoundBy::line};
-  // Code that is not optimised sets it first of all.
+  // Unoptimised code sets the record before anything else.
   record.is_set = !interrupted && !graph->sets_late && !graph->calls_setjmp;
   std::vector<uint32_t> candidates = blocks_with_lines(*graph, lines);
   if (!candidates.empty()) decoded.history = read_path_history(*graph, record, candidates);

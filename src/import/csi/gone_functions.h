@@ -24,8 +24,8 @@ class GoneFunctions {
   void add(const csi::FlowRecord& record);
   void add(const csi::UnitRecord::Callees& callees);
   // Returns views of the names that were added. `ran` is indexed by record, in the order of add(),
-  // and by block. Modules are not told apart: functions with the same file and symbol in two
-  // modules have one name here.
+  // and by block. If functions of two modules have the same file and symbol, one name stands for
+  // both.
   [[nodiscard]] Names that_may_have_run(const std::vector<std::vector<Ran>>& ran) const;
 
  private:

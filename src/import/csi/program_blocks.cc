@@ -251,7 +251,7 @@ void add_frame_blocks(const ProgramMetadata& metadata, const FoundEvidence& evid
       }
       add_lost_lines(functions.functions()[told.function], record, ran[stack][at].blocks, frame);
     }
-    // Answers above look at the lines of neighbouring frames.
+    // Last, because the answers above depend on the lines that neighbouring frames have so far.
     std::ranges::for_each(threads[stack].frames, place_in_block);
   }
 }

@@ -25,7 +25,7 @@
 
 namespace telltale {
 
-// What a file has of a process.
+// The buffers of one process in one file. Times are in ticks.
 struct XrayRecording::Builder::OfProcess {
   uint64_t begun = std::numeric_limits<uint64_t>::max();  // its first buffer
   uint64_t offset = 0;                                    // of that
@@ -33,7 +33,7 @@ struct XrayRecording::Builder::OfProcess {
   uint64_t bytes = 0;
 };
 
-// Where a file has a buffer.
+// One file's copy of a buffer.
 struct XrayRecording::Builder::BufferCopy {
   uint32_t file = 0;
   uint64_t begin = std::numeric_limits<uint64_t>::max();
@@ -63,7 +63,8 @@ void XrayRecording::Builder::attribute_shared_buffers() {
   if (recording_.files_.size() > 1) drop_shared_buffers(files);
 }
 
-// Telltale's recorder does: each process has its own buffers, and the files are snapshots.
+// Whether the recorder notices forks. Telltale's does: each process has its own buffers, and files
+// that share some are snapshots of one process.
 bool XrayRecording::Builder::notices_forks(const std::vector<BufferCopy>& copies) const {
   return std::ranges::any_of(copies, [&](const BufferCopy& copy) {
     const File& file = recording_.files_[copy.file];
@@ -126,7 +127,7 @@ void XrayRecording::Builder::sort_copies(std::vector<BufferCopy>& copies) const 
   });
 }
 
-// Whether each of two has what the other has not.
+// Whether two copies differ before the shorter one ends: both processes wrote into theirs.
 bool XrayRecording::Builder::go_on_differently(std::span<const BufferCopy> copies) const {
   for (const BufferCopy& copy : copies.subspan(1))
     if (common_bytes(copies.front(), copy) < std::min(copies.front().bytes, copy.bytes))
@@ -197,8 +198,9 @@ void XrayRecording::Builder::drop_shared_buffers(const std::vector<Processes>& f
   }
 }
 
-// The file whose copy counts may be that of another process, if no other buffers tell. `told` has
-// the pairs of files that this has looked at.
+// Adds an estimate to the problems if other buffers do not show which file is that of the buffer's
+// process, so that the copy that counts was chosen by a guess. `told`: pairs of files that earlier
+// calls have examined; they are not reported again.
 void XrayRecording::Builder::report_guess(ThreadKey parent, const std::vector<BufferCopy>& copies,
                                           std::set<std::pair<uint32_t, uint32_t>>& told) {
   const BufferCopy& first = copies.front();
@@ -279,8 +281,8 @@ void XrayRecording::Builder::add_child(ThreadKey parent, const std::vector<Buffe
                                  .timed = true});
 }
 
-// A file with buffers of two processes is that of the later one, and only the other's own file
-// tells where that went on in its copy of a buffer.
+// A file with buffers of two processes was written by the one that began later, the child. Only the
+// parent's own file shows from where on a copied buffer has calls of the child.
 void XrayRecording::Builder::report_missing_parents(const std::vector<Processes>& files) {
   const auto latest = [](const Processes& of_file) {
     return std::ranges::max_element(of_file, {}, [](const auto& of) { return of.second.begun; });
@@ -299,9 +301,9 @@ void XrayRecording::Builder::report_missing_parents(const std::vector<Processes>
       recording_.problems_.add(
           {Problem::Kind::estimate, begun.offset, name_of(i), "Buffer",
            fmt::format(
-               "the file has buffers of process {0}, which process {1} forked: calls before its "
-               "own first buffer are in its copy of the other's, and counted for process {1}. Read "
-               "together with the file of process {1}, they are told apart",
+               "the file has buffers of process {0}, which process {1} forked: its calls "
+               "before its first buffer are in a copied buffer of process {1}, and are counted for "
+               "that. Read together with the file of process {1}, they are counted for process {0}",
                child, parent),
            0});
     }

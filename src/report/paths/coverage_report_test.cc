@@ -60,7 +60,7 @@ TEST(CoverageReport, FilesAreNamedAsCoverageViewersNameThem) {
   EXPECT_THAT(cobertura, HasSubstr("<source>.</source>\n    <source>/</source>\n"));
 }
 
-// genhtml opens them.
+// genhtml opens files by these names, without removing escapes.
 TEST(CoverageReport, FilesForLcovAreNamedAsTheyAre) {
   const auto lcov = [](const std::string& file) {
     return written(write_coverage_lcov, {function("f", file, Ran::yes)});
