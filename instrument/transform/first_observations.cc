@@ -18,6 +18,7 @@
 #include "analysis/ir_marks.h"
 #include "analysis/plain_conditions.h"
 #include "transform/cloning.h"
+#include "transform/limit_exits.h"
 
 namespace telltale::instrument {
 namespace {
@@ -49,6 +50,23 @@ bool is_equality(const BasicBlock& before, const BasicBlock& block, const Transl
   return branch->getSuccessor(when_equal ? 0 : 1) == &block;
 }
 
+// The conditional branch that leads to `block` through `before`, perhaps through blocks that were
+// inserted on its edge, and its condition's value then. Null if there is none.
+std::pair<const llvm::BranchInst*, bool> branch_on_way(const BasicBlock* before,
+                                                       const BasicBlock* block) {
+  while (before != nullptr) {
+    const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(before->getTerminator());
+    if (branch == nullptr) break;
+    if (branch->isConditional()) {
+      if (branch->getSuccessor(0) == branch->getSuccessor(1)) break;
+      return {branch, branch->getSuccessor(0) == block};
+    }
+    block = before;
+    before = before->getUniquePredecessor();
+  }
+  return {nullptr, false};
+}
+
 }  // namespace
 
 FirstObservations::FirstObservations(llvm::Function& function, const TranslationUnit& unit,
@@ -73,7 +91,8 @@ FirstObservations::FirstObservations(llvm::Function& function, const Translation
     BasicBlock& block = *node->getBlock();
     if (unit.options.adaptive_blocks && is_rare(*node)) rare.insert(&block);
     const bool is_not_passed = reach != nullptr && !reach->is_passed(block);
-    if (block.isEHPad() || (!rare.contains(&block) && !is_not_passed)) continue;
+    if (block.isEHPad() || (!rare.contains(&block) && !is_not_passed && !is_limit_exit(block)))
+      continue;
     Place place;
     place.block = &block;
     for (llvm::Instruction& instruction : block) {
@@ -87,19 +106,27 @@ FirstObservations::FirstObservations(llvm::Function& function, const Translation
 }
 
 void FirstObservations::add_condition(Place& place) const {
-  const BasicBlock* const before = place.block->getUniquePredecessor();
-  const auto* const branch =
-      before == nullptr ? nullptr : llvm::dyn_cast<llvm::BranchInst>(before->getTerminator());
-  if (branch == nullptr || !branch->isConditional() ||
-      branch->getSuccessor(0) == branch->getSuccessor(1))
-    return;
-  auto* const condition = llvm::dyn_cast<llvm::CallInst>(branch->getCondition());
-  if (condition == nullptr) return;
-  const Mark* const mark = mark_of(*condition, unit_);
-  if (mark == nullptr || mark->scheme != Scheme::kBranches || mark->sites.empty()) return;
-  place.condition = condition;
-  if (condition->getParent() == before) place.branch = branch;
-  place.is_true = branch->getSuccessor(0) == place.block;
+  const Mark* same = nullptr;
+  bool is_in_block_before = true;
+  for (const BasicBlock* const before : llvm::predecessors(place.block)) {
+    const auto [branch, is_true] = branch_on_way(before, place.block);
+    auto* const condition =
+        branch == nullptr ? nullptr : llvm::dyn_cast<llvm::CallInst>(branch->getCondition());
+    const Mark* const mark = condition == nullptr ? nullptr : mark_of(*condition, unit_);
+    const bool has_site =
+        mark != nullptr && mark->scheme == Scheme::kBranches && !mark->sites.empty();
+    if (!has_site || (same != nullptr && (mark != same || is_true != place.is_true))) {
+      place.condition = nullptr;
+      place.before.clear();
+      return;
+    }
+    same = mark;
+    place.condition = condition;
+    place.is_true = is_true;
+    is_in_block_before = is_in_block_before && condition->getParent() == before;
+    place.before.push_back(before);
+  }
+  if (!is_in_block_before) place.before.clear();
 }
 
 void FirstObservations::split_invokes(llvm::Function& function) {
@@ -119,9 +146,9 @@ std::vector<llvm::CallBase*> FirstObservations::emit() {
 void FirstObservations::emit(const Place& place) {
   BasicBlock* const block = place.block;
   std::vector<BasicBlock*> copies;  // of the block before, in which the condition has been observed
-  if (place.branch != nullptr) {
+  if (!place.before.empty()) {
     for (BasicBlock* const before : llvm::predecessors(block))
-      if (before != place.branch->getParent()) copies.push_back(before);
+      if (!llvm::is_contained(place.before, before)) copies.push_back(before);
   }
   llvm::GlobalVariable* const budget =
       codegen_.first_executions.make_budget(FirstExecutions::kRenewed);

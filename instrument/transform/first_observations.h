@@ -18,7 +18,8 @@ class FirstObservations {
  public:
   // Chooses blocks; `function` is not yet changed by sampling. Those that edges lead to which are
   // rare by LLVM's heuristics, if the unit's options ask for them, and those that `reach`, unless
-  // it is null, says the first observed regions may not show: after loops, cases of a switch.
+  // it is null, says the first observed regions may not show: after loops, cases of a switch. And
+  // those of split_limit_exits().
   FirstObservations(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                     const RegionReach* reach);
   // Splits blocks that end with an invoke before it: the result of an invoke has one definition, so
@@ -33,10 +34,12 @@ class FirstObservations {
   struct Place {
     llvm::BasicBlock* block = nullptr;
     std::vector<llvm::CallInst*> marks;
-    llvm::CallInst* condition = nullptr;  // of the only branch that leads here, if it has a site
-    bool is_true = false;                 // its value here
-    // That branch, if the site is in its block: copies of the block, as another place, observe it.
-    const llvm::Instruction* branch = nullptr;
+    // Of the only branch that leads here, or of all its copies in an unrolled loop, if it has a site.
+    llvm::CallInst* condition = nullptr;
+    bool is_true = false;  // its value here
+    // The blocks of these branches, if the site is in the same block: later copies of the block, as
+    // another place, observe it.
+    std::vector<const llvm::BasicBlock*> before;
   };
   void add_condition(Place& place) const;
   void emit(const Place& place);

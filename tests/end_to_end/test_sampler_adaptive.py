@@ -14,6 +14,7 @@ from test_sampler_statistics import SOME
 SCHEMES = ("-fsampler-scheme=branches", "-fsampler-scheme=returns", "-fsampler-scheme=scalar-pairs")
 # Bounds of first executions are with those of the sample.
 OTHERS = (*SCHEMES, "-fsampler-scheme=function-entries,bounds,float-kinds")
+LIMIT = ("-O2", "-fsampler-scheme=branches", "-fexclude-function=main", PROGRAMS / "limit_reached.c")
 SELDOM = ("-O2", "-fsampler-adaptive-blocks", *SCHEMES, PROGRAMS / "seldom_reached.c")
 FIRST = re.compile(r'<report id="first-samples" sparsity="\d+" first="\d+">\n(.*?)</report>\n', re.S)
 
@@ -32,6 +33,12 @@ def reached(sections):
     return {(key[1], row) for key, rows in sections for row, counts in enumerate(rows) if set(counts) != {"0"}}
 
 
+def outcomes(sections):
+    """(scheme, row, index) of the counters that are not 0."""
+    return {(key[1], row, index) for key, rows in sections for row, counts in enumerate(rows)
+            for index, count in enumerate(counts) if count != "0"}
+
+
 class Adaptive(SampledCountsCase):
     def counters(self):
         """Of the sample alone, in the order of schemes and sites."""
@@ -42,6 +49,21 @@ class Adaptive(SampledCountsCase):
         exact = build(self.path("exact"), RELEASES[-1], "-fno-sample", *words)
         expected = self.run_reported(exact).stdout
         return expected, reached(samples(self.report))
+
+    def test_limits_that_are_reached_once_are_always_observed(self):
+        """The outcome of a branch, without code of its own: one of 100,000 loops ends at its limit."""
+        exact = build(self.path("exact"), RELEASES[-1], "-fno-sample", *LIMIT)
+        expected = self.run_reported(exact).stdout
+        truth = outcomes(samples(self.report))
+        for release in RELEASES:
+            for words in ((), ("-pthread",), ("-fno-sample-turns",), ("-O0",)):
+                program = build(self.path("program"), release, "-fsampler-adaptive", *LIMIT, *words)
+                for seed in range(1, 6):
+                    with self.subTest(release=release, words=words, seed=seed):
+                        done = self.run_reported(program, SAMPLER_SPARSITY="1000", SAMPLER_SEED=str(seed))
+                        self.assertEqual(done.stdout, expected)
+                        self.assertEqual(outcomes(samples(self.report)), truth)
+                        self.assertLess(len(outcomes(tables(without_first(self.report), "samples"))), len(truth))
 
     def test_rare_code_is_always_observed(self):
         """Every site of this program that a run reaches is in its report, though some are reached once in millions of

@@ -1,0 +1,153 @@
+#include "transform/limit_exits.h"
+
+#include <llvm/Analysis/LoopInfo.h>
+#include <llvm/IR/CFG.h>
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Dominators.h>
+#include <llvm/IR/Instructions.h>
+#include <llvm/Transforms/Utils/BasicBlockUtils.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/ir_marks.h"
+#include "transform/cloning.h"
+
+namespace telltale::instrument {
+namespace {
+
+using llvm::BasicBlock;
+
+// On the terminator of such a block. Copies of the block have it, too.
+constexpr char kLimitExit[] = "telltale.limit";
+
+class LimitExits {
+ public:
+  LimitExits(llvm::Function& function, const TranslationUnit& unit)
+      : function_(function), unit_(unit), dominators_(function), loops_(dominators_) {}
+
+  [[nodiscard]] std::vector<Edge> find() const {
+    std::vector<Edge> found;
+    for (BasicBlock& block : function_) {
+      const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
+      const llvm::Loop* const loop = loops_.getLoopFor(&block);
+      if (loop == nullptr || branch == nullptr || !branch->isConditional() ||
+          branch->getSuccessor(0) == branch->getSuccessor(1) || !has_site(*branch->getCondition()))
+        continue;
+      for (unsigned i = 0; i < 2; ++i) {
+        if (leaves(*loop, block, *branch->getSuccessor(i)) &&
+            compares_with_limit(*loop, *branch->getCondition()) && exit_count(*loop) > 1)
+          found.emplace_back(&block, i);
+      }
+    }
+    return found;
+  }
+
+ private:
+  [[nodiscard]] bool has_site(const llvm::Value& condition) const {
+    const auto* const call = llvm::dyn_cast<llvm::CallInst>(&condition);
+    const Mark* const mark = call == nullptr ? nullptr : mark_of(*call, unit_);
+    return mark != nullptr && mark->scheme == Scheme::kBranches && !mark->sites.empty();
+  }
+
+  // The value that marks and conversions forward.
+  [[nodiscard]] const llvm::Value* forwarded(const llvm::Value* value) const {
+    for (;;) {
+      const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(value);
+      if (instruction == nullptr) return value;
+      if (mark_of(*instruction, unit_) != nullptr) {
+        value = instruction->getOperand(1);
+      } else if (llvm::isa<llvm::CastInst>(instruction)) {
+        value = instruction->getOperand(0);
+      } else {
+        return value;
+      }
+    }
+  }
+
+  // Does the edge lead out of the loop? `a && b` also leaves it through a block that tests the
+  // result, which is known on the edge.
+  [[nodiscard]] bool leaves(const llvm::Loop& loop, const BasicBlock& from,
+                            const BasicBlock& to) const {
+    if (!loop.contains(&to)) return true;
+    const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(to.getTerminator());
+    if (branch == nullptr || !branch->isConditional()) return false;
+    const auto* const result = llvm::dyn_cast<llvm::PHINode>(forwarded(branch->getCondition()));
+    if (result == nullptr || result->getParent() != &to) return false;
+    const auto* const known =
+        llvm::dyn_cast<llvm::ConstantInt>(result->getIncomingValueForBlock(&from));
+    return known != nullptr && !loop.contains(branch->getSuccessor(known->isZero() ? 1 : 0));
+  }
+
+  // The ways out of the loop, without those to a call that does not return.
+  [[nodiscard]] unsigned exit_count(const llvm::Loop& loop) const {
+    unsigned count = 0;
+    for (BasicBlock* const block : loop.blocks()) {
+      for (BasicBlock* const next : llvm::successors(block)) {
+        if (leaves(loop, *block, *next) && !llvm::isa<llvm::UnreachableInst>(next->getTerminator()))
+          ++count;
+      }
+    }
+    return count;
+  }
+
+  [[nodiscard]] bool compares_with_limit(const llvm::Loop& loop,
+                                         const llvm::Value& condition) const {
+    const auto* const comparison = llvm::dyn_cast<llvm::ICmpInst>(forwarded(&condition));
+    if (comparison == nullptr) return false;
+    const llvm::Value* const left = forwarded(comparison->getOperand(0));
+    const llvm::Value* const right = forwarded(comparison->getOperand(1));
+    return (llvm::isa<llvm::Constant>(right) && is_counted(loop, *left)) ||
+           (llvm::isa<llvm::Constant>(left) && is_counted(loop, *right));
+  }
+
+  // Is it a variable, before or after a step, to which the loop adds in steps?
+  [[nodiscard]] bool is_counted(const llvm::Loop& loop, const llvm::Value& value) const {
+    if (const llvm::Value* const stepped = before_step(value)) return is_counted(loop, *stepped);
+    const auto* const load = llvm::dyn_cast<llvm::LoadInst>(&value);
+    if (load == nullptr) return false;
+    const llvm::Value* const variable = load->getPointerOperand();
+    return std::ranges::any_of(variable->users(), [&](const llvm::User* user) {
+      const auto* const store = llvm::dyn_cast<llvm::StoreInst>(user);
+      if (store == nullptr || store->getPointerOperand() != variable || !loop.contains(store))
+        return false;
+      const llvm::Value* const stepped = before_step(*forwarded(store->getValueOperand()));
+      const auto* const old =
+          stepped == nullptr ? nullptr : llvm::dyn_cast<llvm::LoadInst>(stepped);
+      return old != nullptr && old->getPointerOperand() == variable;
+    });
+  }
+
+  // What a constant is added to, or subtracted from; null if the value is something else.
+  [[nodiscard]] const llvm::Value* before_step(const llvm::Value& value) const {
+    const auto* const step = llvm::dyn_cast<llvm::Instruction>(&value);
+    if (step == nullptr) return nullptr;
+    const bool adds = step->getOpcode() == llvm::Instruction::Add ||
+                      step->getOpcode() == llvm::Instruction::Sub ||
+                      step->getOpcode() == llvm::Instruction::GetElementPtr;
+    return adds && step->getNumOperands() == 2 && llvm::isa<llvm::Constant>(step->getOperand(1))
+               ? forwarded(step->getOperand(0))
+               : nullptr;
+  }
+
+  llvm::Function& function_;
+  const TranslationUnit& unit_;
+  llvm::DominatorTree dominators_;
+  llvm::LoopInfo loops_;
+};
+
+}  // namespace
+
+void split_limit_exits(llvm::Function& function, const TranslationUnit& unit) {
+  llvm::LLVMContext& context = function.getContext();
+  for (const auto& [from, number] : LimitExits(function, unit).find()) {
+    BasicBlock* const block = llvm::SplitEdge(from, from->getTerminator()->getSuccessor(number));
+    block->getTerminator()->setMetadata(kLimitExit, llvm::MDNode::get(context, {}));
+  }
+}
+
+bool is_limit_exit(const BasicBlock& block) {
+  return block.getTerminator()->hasMetadata(kLimitExit);
+}
+
+}  // namespace telltale::instrument
