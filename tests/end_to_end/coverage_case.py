@@ -57,10 +57,16 @@ class CoverageCase(SamplerCase):
             lines |= {int(line): ran for line in (listed[1].split(", ") if listed else [])}
         return blocks, lines
 
-    def lines_at_exit(self, release, *words, arguments=(), source=CASES / "moved_lines.c", with_headers=False):
-        """By number of the line: whether it ran before the program ended; lines of headers by file and number. And how many blocks may have."""
+    def lines_at_exit(self, release, *words, source=CASES / "moved_lines.c", with_headers=False):
+        """lines_of_run() of the program that is built with these options."""
+        return self.lines_of_run(self.build_source(release, *words, source=source), source=source, with_headers=with_headers)
+
+    def build_source(self, release, *words, source=CASES / "moved_lines.c"):
         language = ["-std=c++20"] if source.suffix == ".cc" else []
-        program = build(self.path("program"), release, "-silent", *language, *words, source, cxx=bool(language))
+        return build(self.path("program"), release, "-silent", *language, *words, source, cxx=bool(language))
+
+    def lines_of_run(self, program, *arguments, source=CASES / "moved_lines.c", with_headers=False):
+        """By number of the line: whether it ran before the program ended; lines of headers by file and number. And how many blocks may have."""
         file = self.path("paths")
         file.unlink(missing_ok=True)
         self.assertIn(run(program, *arguments, env={"TELLTALE_PATHS": str(file), "TELLTALE_PATHS_AT_EXIT": "1"}).returncode, (0, 1))
