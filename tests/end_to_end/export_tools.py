@@ -13,7 +13,7 @@ SOURCE_DIR = pathlib.Path(os.environ["TELLTALE_SOURCE_DIR"])
 
 def fdr(events, tid=77, pid=5, frequency=1_000_000_000):
     """An FDR version 5 trace of one buffer; events are ('enter'|'exit', id, delta) or ('custom', bytes, delta)."""
-    body = b"\x01" + struct.pack("<i11x", tid)
+    body = bytearray(b"\x01" + struct.pack("<i11x", tid))  # each += would copy bytes as a whole
     body += b"\x09" + struct.pack("<qi3x", 1, 0)
     body += b"\x13" + struct.pack("<i11x", pid)
     body += b"\x05" + struct.pack("<HQ5x", 0, 1000)
