@@ -4,15 +4,12 @@ import json
 import os
 import re
 
-import jsonschema
-
 from certain_lines import certain_lines
 from core_files import crash
-from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run
+from json_schemas import validator
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
 
 TELLTALE = os.environ["TELLTALE"]
-SCHEMA = json.loads((BINARY_DIR / "schemas/coverage.schema.json").read_text())
-PATHS_SCHEMA = json.loads((BINARY_DIR / "schemas/paths.schema.json").read_text())
 CASES = SOURCE_DIR / "tests/programs/csi/cases"
 SOURCE = CASES / "whole_program.c"
 LINES = {text.strip(): number for number, text in enumerate(SOURCE.read_text().splitlines(), 1)}
@@ -32,7 +29,7 @@ class CoverageCase(SamplerCase):
         done = run(TELLTALE, "coverage", crash(self.path("core"), program, *words), "--program", program, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
-        jsonschema.validate(document, SCHEMA)
+        validator("coverage").validate(document)
         for function in document["functions"]:
             # It ran where it was inlined, or itself.
             order = ("no", "maybe", "yes")
@@ -46,7 +43,7 @@ class CoverageCase(SamplerCase):
         done = run(TELLTALE, "paths", core, "--program", program, "--json")
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
-        jsonschema.validate(document, PATHS_SCHEMA)
+        validator("paths").validate(document)
         frame = next(frame for frame in document["threads"][0]["frames"] if frame["function"] == name)
         self.assertIsNotNone(frame["untraced"])
         blocks = {line: block["ran"] for block in frame["blocks_ran"] for line in block["lines"]}

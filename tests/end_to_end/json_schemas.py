@@ -1,4 +1,5 @@
 """The JSON Schemas that the build has made."""
+import functools
 import json
 import os
 
@@ -7,6 +8,7 @@ import jsonschema
 SCHEMAS = os.path.join(os.environ["TELLTALE_BINARY_DIR"], "schemas")
 
 
+@functools.cache  # to check a schema takes as long as to check many a document
 def validator(name):
     with open(os.path.join(SCHEMAS, name + ".schema.json")) as file:
         schema = json.load(file)

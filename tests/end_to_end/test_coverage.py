@@ -9,14 +9,12 @@ import struct
 import unittest
 import xml.etree.ElementTree
 
-import jsonschema
-
 from core_files import crash
+from json_schemas import validator
 from program_text import program_text
-from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, compile_with, other_warnings, run, section
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, compile_with, other_warnings, run, section
 
 TELLTALE = os.environ["TELLTALE"]
-SCHEMA = json.loads((BINARY_DIR / "schemas/coverage.schema.json").read_text())
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 WALK = PROGRAMS / "recorded_walk.c"
 LINES = {number for number, line in enumerate(WALK.read_text().splitlines(), 1) if line.strip() == "LINE;"}
@@ -27,7 +25,7 @@ def coverage(core, *words):
     done = run(TELLTALE, "coverage", core, "--json", *words)
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    jsonschema.validate(document, SCHEMA)
+    validator("coverage").validate(document)
     return {function["function"]: function for function in document["functions"]}
 
 
@@ -164,7 +162,7 @@ class ControlFlow(Case):
                 self.assertRegex(run(TELLTALE, "extract-cfg", program, "--to", "dot").stdout, r'label="f[.$]\S+ \(copy of f\)"')
                 done = run(TELLTALE, "sites", program, "--json")
                 answer = json.loads(done.stdout)
-                jsonschema.validate(answer, json.loads((BINARY_DIR / "schemas/sites.schema.json").read_text()))
+                validator("sites").validate(answer)
                 named = {row["linkage_name"]: (row["function"], row["copy_of"])
                          for key in ("graphs", "coverage") for row in answer["programs"][0][key]}
                 for name in copies:

@@ -7,14 +7,12 @@ import re
 import signal
 import unittest
 
-import jsonschema
-
 from core_files import crash
-from sampler_programs import BINARY_DIR, RELEASES, SamplerCase, build, run
+from json_schemas import validator
+from sampler_programs import RELEASES, SamplerCase, build, run
 from test_paths import LINES, PROGRAMS, WALK, Recorded
 
 TELLTALE = os.environ["TELLTALE"]
-SCHEMA = json.loads((BINARY_DIR / "schemas/paths.schema.json").read_text())
 
 
 class FrameCoverage(SamplerCase):
@@ -22,7 +20,7 @@ class FrameCoverage(SamplerCase):
         done = run(TELLTALE, "paths", core, "--json", *words)
         self.assertEqual(done.returncode, 0, done.stderr)
         document = json.loads(done.stdout)
-        jsonschema.validate(document, SCHEMA)
+        validator("paths").validate(document)
         return document["threads"][0]["frames"]
 
     def walk(self, *words, schema=PROGRAMS / "recorded_walk_coverage.schema"):

@@ -5,13 +5,11 @@ import os
 import re
 import unittest
 
-import jsonschema
-
-from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run
+from json_schemas import validator
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
 
 TELLTALE = os.environ["TELLTALE"]
 SOURCE = SOURCE_DIR / "tests/programs/csi/cases/copies_on_the_stack.cc"
-SCHEMA = json.loads((BINARY_DIR / "schemas/paths.schema.json").read_text())
 # The innermost first.
 CALLS = ["stop", "sum", "Store::put", "even", "odd", "even", "odd", "even", "down", "down", "down", "deep", "deep", "deep", "large", "main"]
 SAMPLED = (("-fsampler-scheme=branches,returns",), ("-fsampler-scheme=branches", "-fsampler-adaptive"),
@@ -36,7 +34,7 @@ class FramesOfCopies(SamplerCase):
         done = run(TELLTALE, "paths", core, "--program", program, "--json", *words)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         document = json.loads(done.stdout)
-        jsonschema.validate(document, SCHEMA)
+        validator("paths").validate(document)
         return document["threads"][0]
 
     def own_frames(self, frames, program):

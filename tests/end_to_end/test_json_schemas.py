@@ -20,8 +20,8 @@ MEASURES = ["alloc-bytes", "alloc-count", "samples", "throws", "blocked", "live-
 # Of verbs whose document has another name.
 DOCUMENTS = {"report": "report-calls"}
 # Verbs that want a running program or a core file: the script that validates their document, and how.
-ELSEWHERE = {"heapshot": ("test_live.py", 'complaints("heapshot"'), "control": ("test_control.py", 'complaints("control"'), "paths": ("test_paths.py", "paths.schema.json"),
-             "coverage": ("test_coverage.py", "coverage.schema.json"),
+ELSEWHERE = {"heapshot": ("test_live.py", 'complaints("heapshot"'), "control": ("test_control.py", 'complaints("control"'), "paths": ("test_paths.py", 'validator("paths")'),
+             "coverage": ("test_coverage.py", 'validator("coverage")'),
              "bench": ("test_several_runs.py", 'validator("diff-runs").validate')}
 # Verbs whose JSON is no document.
 NO_DOCUMENT = {"dump": 'self.dumped(path, "--json"'}

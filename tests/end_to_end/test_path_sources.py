@@ -9,14 +9,11 @@ import subprocess
 import time
 import unittest
 
-import jsonschema
-
 from core_files import crash
-from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run
+from json_schemas import validator
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
 
 TELLTALE = os.environ["TELLTALE"]
-SCHEMA = json.loads((BINARY_DIR / "schemas/paths.schema.json").read_text())
-DUMP_SCHEMA = json.loads((BINARY_DIR / "schemas/dump-minidump.schema.json").read_text())
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 WAITING = PROGRAMS / "waiting_threads.cc"
 LLDB = shutil.which("lldb-19") or shutil.which("lldb")
@@ -27,7 +24,7 @@ def paths(*words):
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     document = json.loads(done.stdout)
-    jsonschema.validate(document, SCHEMA)
+    validator("paths").validate(document)
     return document
 
 
@@ -221,7 +218,7 @@ class PathSources(SamplerCase):
                     self.assertGreater(len(traced(document)[0]), 0)
                     self.assertIn("valid minidump", run(TELLTALE, "check", dump).stdout)
                     for line in run(TELLTALE, "dump", "--json", dump).stdout.splitlines():
-                        jsonschema.validate(json.loads(line), DUMP_SCHEMA)
+                        validator("dump-minidump").validate(json.loads(line))
                     info = run(TELLTALE, "info", dump).stdout
                     self.assertRegex(info, r"command +\S+/walk \S+ 3 200\n")
                     self.assertRegex(info, r"stopped by +signal 11")

@@ -10,13 +10,11 @@ import shutil
 import struct
 import unittest
 
-import jsonschema
-
 from core_files import crash
-from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build, run, section
+from json_schemas import validator
+from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run, section
 
 TELLTALE = os.environ["TELLTALE"]
-SCHEMA = json.loads((BINARY_DIR / "schemas/paths.schema.json").read_text())
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 WALK = PROGRAMS / "recorded_walk.c"
 LINES = {number for number, line in enumerate(WALK.read_text().splitlines(), 1) if line.strip() == "LINE;"}
@@ -27,7 +25,7 @@ def paths(core, *words):
     if done.returncode != 0:
         raise AssertionError(done.stderr)
     document = json.loads(done.stdout)
-    jsonschema.validate(document, SCHEMA)
+    validator("paths").validate(document)
     return document
 
 

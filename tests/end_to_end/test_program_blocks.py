@@ -7,10 +7,9 @@ import re
 import subprocess
 import unittest
 
-import jsonschema
-
 from core_files import crash
-from coverage_case import CASES, LINES, PATHS_SCHEMA, TELLTALE, CoverageCase
+from coverage_case import CASES, LINES, TELLTALE, CoverageCase
+from json_schemas import validator
 from sampler_programs import RELEASES, build, run, section
 
 
@@ -197,7 +196,7 @@ class ProgramBlocks(CoverageCase):
                 core = crash(self.path("core"), program)
                 done = run(TELLTALE, "paths", core, "--program", program, "--slice", "--json")
                 document = json.loads(done.stdout)
-                jsonschema.validate(document, PATHS_SCHEMA)
+                validator("paths").validate(document)
                 frames = [frame for frame in document["threads"][0]["frames"] if frame["untraced"] is None]
                 self.assertEqual([frame["function"] for frame in frames], ["stops", "main"])
                 self.assertEqual([frame["linkage_name"] for frame in frames], ["stops", "main"])
