@@ -5,6 +5,7 @@ Before instructions that a seed draws, a copy of the process gets a signal, and 
 import bisect
 import collections
 import concurrent.futures
+import functools
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import re
 import signal
 import struct
 import subprocess
+import tempfile
 
 from path_steps import Checker
 from sampler_programs import SOURCE_DIR, run
@@ -172,26 +174,33 @@ def addresses_of_stubs(program):
     return found
 
 
-def build_crasher(output):
-    done = run("cc", "-O1", SOURCE_DIR / "tests/support/crash_points.c", "-o", output)
+@functools.cache
+def _built_crasher():
+    folder = tempfile.TemporaryDirectory(prefix="telltale-crasher-")  # removed at the end of the process
+    done = run("cc", "-O1", SOURCE_DIR / "tests/support/crash_points.c", "-o", f"{folder.name}/crash_points")
     assert done.returncode == 0, done.stderr
-    return output
+    return folder
+
+
+def crasher():
+    """The program of crash_points.c, which is compiled once: most cases need it, and more than once."""
+    return f"{_built_crasher().name}/crash_points"
 
 
 class Crasher:
     """Runs a program with its arguments in a folder, and crashes it at random points."""
 
-    def __init__(self, crasher, program, arguments, folder, scratch):
+    def __init__(self, program, arguments, folder, scratch):
         self.trace = Trace(program)
         self.command = [str(program), *map(str, arguments)]
-        self.crasher, self.folder, self.scratch = crasher, folder, scratch
+        self.folder, self.scratch = folder, scratch
         (scratch / "addresses").write_bytes(b"".join(struct.pack("<Q", address) for address in self.trace.watched()))
 
     def steps(self, points, most):
         """(number of steps, [words of each point])"""
         main = next(bound[0] for bound in self.trace.bounds if bound[2] == "main")
         (self.scratch / "points").write_text("".join(f"{step} {int(number)}\n" for step, number in points))
-        words = [self.crasher, self.scratch / "events", self.scratch / "addresses", self.scratch / "points", most, f"{main:x}"]
+        words = [crasher(), self.scratch / "events", self.scratch / "addresses", self.scratch / "points", most, f"{main:x}"]
         environment = {**os.environ, "LD_BIND_NOW": "1", "LC_ALL": "C", "TELLTALE_PATHS": f"{self.scratch}/core-%p"}
         done = subprocess.run([*map(str, words), *self.command], cwd=self.folder, env=environment, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=TIMEOUT)
@@ -443,9 +452,9 @@ def without_positions(program, scratch):
     return by_lines
 
 
-def crash_and_compare(crasher, program, arguments, folder, scratch, count, seed, most, starts_at_main=True):
+def crash_and_compare(program, arguments, folder, scratch, count, seed, most, starts_at_main=True):
     """The Comparison of `count` points. A copy of the program without block addresses answers beside it."""
-    each = Crasher(crasher, program, arguments, folder, scratch)
+    each = Crasher(program, arguments, folder, scratch)
     comparison = Comparison(each.trace, program, without_positions(program, scratch), starts_at_main)
     comparison.compare_all(list(each.crash(count, seed, most)))
     comparison.counts["steps"] = each.total
@@ -453,9 +462,9 @@ def crash_and_compare(crasher, program, arguments, folder, scratch, count, seed,
     return comparison
 
 
-def crash_where_caught(crasher, program, folder, scratch, most, back):
+def crash_where_caught(program, folder, scratch, most, back):
     """The Comparison of points before each landing pad: the steps of `back` before it."""
-    each = Crasher(crasher, program, [], folder, scratch)
+    each = Crasher(program, [], folder, scratch)
     comparison = Comparison(each.trace, program, None)
     landings, total = each.catches(most)
     comparison.compare_all(list(each.crash_at([step - distance for step in landings for distance in back], total)))
@@ -463,9 +472,9 @@ def crash_where_caught(crasher, program, folder, scratch, most, back):
     return comparison
 
 
-def crash_where_returning(crasher, program, folder, scratch, most, count):
+def crash_where_returning(program, folder, scratch, most, count):
     """The Comparison of points at the last instructions of functions that return."""
-    each = Crasher(crasher, program, [], folder, scratch)
+    each = Crasher(program, [], folder, scratch)
     comparison = Comparison(each.trace, program, None)
     total, _ = each.steps([], most)
     returns = [step - 1 for step, pc, _ in each.events() if pc in each.trace.returns]

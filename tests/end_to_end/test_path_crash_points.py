@@ -10,7 +10,7 @@ import unittest
 
 import debian_sources
 import test_sampler_real_programs as real
-from path_crash_points import build_crasher, crash_and_compare, crash_where_caught, crash_where_returning
+from path_crash_points import crash_and_compare, crash_where_caught, crash_where_returning
 from sampler_programs import BINARY_DIR, RELEASES, SOURCE_DIR, SamplerCase, build
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
@@ -53,7 +53,7 @@ class CrashPoints(SamplerCase):
         scratch = self.path("scratch")
         shutil.rmtree(scratch, ignore_errors=True)
         scratch.mkdir()
-        found = crash_and_compare(build_crasher(self.path("crash_points")), program, arguments, folder, scratch, count, seed, steps,
+        found = crash_and_compare(program, arguments, folder, scratch, count, seed, steps,
                                   starts_at_main)
         self.assertEqual(found.wrong[:5], [])
         self.assertEqual(found.counts["points"], count)
@@ -87,7 +87,7 @@ class CrashPoints(SamplerCase):
         program = build(self.path("program"), RELEASES[-1], "--trace=pt.schema", "-silent", "-O1", PROGRAMS / "large_frame.c")
         scratch = self.path("scratch")
         scratch.mkdir()
-        found = crash_where_returning(build_crasher(self.path("crash_points")), program, self.folder, scratch, 10_000, 20)
+        found = crash_where_returning(program, self.folder, scratch, 10_000, 20)
         self.assertEqual(found.wrong[:5], [])
         self.assertGreater(found.counts["frames"], 30)
         self.assertEqual(found.counts["frames outside the core file"], 0)
@@ -102,7 +102,7 @@ class CrashPoints(SamplerCase):
                 scratch = self.path("scratch")
                 shutil.rmtree(scratch, ignore_errors=True)
                 scratch.mkdir()
-                found = crash_where_caught(build_crasher(self.path("crash_points")), program, self.folder, scratch, 200_000, back)
+                found = crash_where_caught(program, self.folder, scratch, 200_000, back)
                 self.assertEqual(found.wrong[:5], [])
                 self.assertGreater(found.counts["landing pads"], 3)
                 self.assertGreaterEqual(found.counts["points where an exception is caught"], 5 * found.counts["landing pads"])

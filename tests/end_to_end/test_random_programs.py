@@ -10,7 +10,7 @@ import subprocess
 import unittest
 
 from certain_lines import EXACT, LEVELS, SCHEMES, builds, ending_and_lines, printed_and_lines, wrong_lines
-from path_crash_points import build_crasher, crash_and_compare
+from path_crash_points import crash_and_compare
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, resolved, run, section
 
 FIRST, COUNT = map(int, os.environ.get("TELLTALE_SEEDS", "1 6").split())
@@ -115,7 +115,6 @@ class RandomPrograms(SamplerCase):
 
     @unittest.skipUnless(platform.machine() == "x86_64", "positions are exact on x86-64")
     def test_paths_at_random_points_are_those_of_a_full_trace(self):
-        crasher = build_crasher(self.path("crash_points"))
         for source, choice in itertools.islice(self.programs(), max(COUNT // 2, 1)):
             schema, level = choice.choice(("pt.schema", "cc_pt.schema", "all.schema")), choice.choice(("-O0", *LEVELS))
             release = choice.choice(RELEASES)
@@ -126,7 +125,7 @@ class RandomPrograms(SamplerCase):
                 scratch = self.path("scratch")
                 shutil.rmtree(scratch, ignore_errors=True)
                 scratch.mkdir()
-                found = crash_and_compare(crasher, program, [], self.folder, scratch, 30, COUNT, 300_000)
+                found = crash_and_compare(program, [], self.folder, scratch, 30, COUNT, 300_000)
                 self.assertEqual(found.wrong[:5], [])
                 self.assertEqual(found.counts["points"], 30)
 

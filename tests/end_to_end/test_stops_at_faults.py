@@ -11,7 +11,7 @@ import struct
 import unittest
 
 from core_files import crash
-from path_crash_points import EVENT, build_crasher
+from path_crash_points import EVENT, crasher
 from path_steps import bounds_of_functions
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
 
@@ -19,6 +19,7 @@ TELLTALE = os.environ["TELLTALE"]
 SOURCE = SOURCE_DIR / "tests/programs/csi/cases/stops_at_a_fault.c"
 TEXT = SOURCE.read_text().splitlines()
 
+CRASHES = (("branches", ()), ("straight", ("x",)))  # (function, arguments of the program with which it stops there)
 COUNT = int(os.environ.get("TELLTALE_STOPS", "30"))
 STEPPED = SOURCE_DIR / "tests/programs/csi/cases/stepped_lines.c"
 STEPPED_TEXT = STEPPED.read_text().splitlines()
@@ -58,12 +59,11 @@ def marked(function):
 
 
 class StopsAtFaults(SamplerCase):
-    def crash(self, schema, level, *words, release=RELEASES[-1], arguments=()):
+    def program(self, schema, level, *words, release):
         if not schema.endswith(".schema"):
             self.path("own.schema").write_text(schema)
             schema = self.path("own.schema")
-        program = build(self.path("program"), release, "-g", f"--trace={schema}", "-silent", level, *words, SOURCE)
-        return crash(self.path("core"), program, *arguments)
+        return build(self.path("program"), release, "-g", f"--trace={schema}", "-silent", level, *words, SOURCE)
 
     def lines(self, core, name, *words):
         document = json.loads(run(TELLTALE, "coverage", core, *words, "--json").stdout)
@@ -71,42 +71,41 @@ class StopsAtFaults(SamplerCase):
         return {row["line"]: row["ran"] for row in function["lines"]}
 
     def test_lines_before_the_fault_are_certain(self):
-        for name, arguments in (("branches", ()), ("straight", ("x",))):
-            expected, here = marked(name)
-            before = {number: ran for number, ran in expected.items() if number <= here}
-            for release, schema, flags in itertools.product(RELEASES, ("cc.schema", "bb.schema"), ("-csi-opt=0", "-csi-opt=2", "-csi-opt=3")):
+        for release, schema, flags in itertools.product(RELEASES, ("cc.schema", "bb.schema"), ("-csi-opt=0", "-csi-opt=2", "-csi-opt=3")):
+            program = self.program(schema, "-O0", flags, release=release)
+            for name, arguments in CRASHES:
+                expected, here = marked(name)
+                before = {number: ran for number, ran in expected.items() if number <= here}
                 with self.subTest(function=name, release=release, schema=schema, flags=flags):
-                    answers = self.lines(self.crash(schema, "-O0", flags, release=release, arguments=arguments), name)
+                    answers = self.lines(crash(self.path("core"), program, *arguments), name)
                     self.assertEqual({number: answers[number] for number in before}, before)
                     self.assertNotIn("yes", [answers[number] for number in expected if number > here])
 
     def test_no_line_has_a_wrong_answer(self):
-        for name, arguments in (("branches", ()), ("straight", ("x",))):
-            expected, _ = marked(name)
-            for release, schema, level in itertools.product(RELEASES, ("*;{}\n", "cc.schema", "bb.schema"), ("-O0", "-O1", "-O2", "-Os")):
+        for release, schema, level in itertools.product(RELEASES, ("*;{}\n", "cc.schema", "bb.schema"), ("-O0", "-O1", "-O2", "-Os")):
+            program = self.program(schema, level, release=release)
+            for name, arguments in CRASHES:
                 with self.subTest(function=name, release=release, schema=schema, level=level):
-                    answers = self.lines(self.crash(schema, level, release=release, arguments=arguments), name)
-                    for number, ran in expected.items():
+                    answers = self.lines(crash(self.path("core"), program, *arguments), name)
+                    for number, ran in marked(name)[0].items():
                         self.assertIn(answers.get(number, "maybe"), (ran, "maybe"), number)
 
     def test_a_function_of_one_block_names_the_line_where_it_stopped(self):
         expected, here = marked("straight")
         for release, level in itertools.product(RELEASES, ("-O0", "-O2")):
             with self.subTest(release=release, level=level):
-                core = self.crash("pt.schema", level, release=release, arguments=("x",))
+                core = crash(self.path("core"), self.program("pt.schema", level, release=release), "x")
                 text = run(TELLTALE, "paths", core, "--function", "straight").stdout
                 ran = [int(number) for number in re.search(r"(?m)^     ran in this call: (.*)$", text)[1].split(", ")]
                 self.assertEqual([number for number in ran if number in expected],
                                  [number for number in expected if number <= here])
                 self.assertRegex(text, "path tracing excluded it: ")
 
-    def steps(self, program, addresses, points):
-        """(number of steps of main(), [(step, address) of `addresses`], [(step, address, core file) of steps that are stopped])."""
+    def steps(self, program, main, addresses, points):
+        """`main`: its address. (number of steps of main(), [(step, address) of `addresses`], [(step, address, core file) of steps that are stopped])."""
         self.path("addresses").write_bytes(b"".join(struct.pack("<Q", address) for address in sorted(addresses)))
         self.path("points").write_text("".join(f"{step} {int(signal.SIGILL)}\n" for step in points))
-        main = next(begin for begin, _, name in bounds_of_functions(program) if name == "main")
-        crasher = build_crasher(self.path("crasher"))
-        done = run(crasher, self.path("events"), self.path("addresses"), self.path("points"), 100_000, f"{main:x}", program,
+        done = run(crasher(), self.path("events"), self.path("addresses"), self.path("points"), 100_000, f"{main:x}", program,
                    env={"LD_BIND_NOW": "1", "SAMPLER_SEED": "1", "SAMPLER_SPARSITY": "3", "TELLTALE_PATHS": f"{self.folder}/core-%p"})
         self.assertEqual(done.returncode, 0, done.stderr)
         *lines, end = [line.split() for line in done.stdout.splitlines()]
@@ -116,10 +115,11 @@ class StopsAtFaults(SamplerCase):
 
     def stopped_at(self, program, stores, count, seed):
         """(lines that ran, lines that run next, address, core file) of stops at `count` instructions from work() to the last line of main()."""
-        noted = [(step, stores.line[pc]) for step, pc in self.steps(program, stores.line, [])[1]]
+        main = next(begin for begin, _, name in bounds_of_functions(program) if name == "main")
+        noted = [(step, stores.line[pc]) for step, pc in self.steps(program, main, stores.line, [])[1]]
         first = next(step for step, line in noted if "table[number]" in STEPPED_TEXT[line - 1])
         points = sorted(random.Random(seed).sample(range(first - 8, noted[-1][0] + 2), count))
-        for stop, pc, core in self.steps(program, stores.line, points)[2]:
+        for stop, pc, core in self.steps(program, main, stores.line, points)[2]:
             after = next((line for step, line in noted if step >= stop), 0)
             yield {line for step, line in noted if step < stop}, stores.straight_on(pc) | {after}, pc, core
 
@@ -130,9 +130,10 @@ class StopsAtFaults(SamplerCase):
             with self.subTest(release=release, schema=schema):
                 self.path("own.schema").write_text(schema)
                 program = build(self.path("program"), release, "-no-pie", "-g", f"--trace={self.path('own.schema')}", "-silent", "-O0", STEPPED)
-                begin, end = next(bounds[:2] for bounds in bounds_of_functions(program) if bounds[2] == "small")
-                entered = min(step for step, pc in self.steps(program, [begin], [])[1] if begin <= pc < end)
-                (_, pc, core), (_, next_pc, next_core) = self.steps(program, [begin], [entered, entered + 1])[2]
+                bounds = {name: (begin, end) for begin, end, name in bounds_of_functions(program)}
+                (main, _), (begin, end) = bounds["main"], bounds["small"]
+                entered = min(step for step, pc in self.steps(program, main, [begin], [])[1] if begin <= pc < end)
+                (_, pc, core), (_, next_pc, next_core) = self.steps(program, main, [begin], [entered, entered + 1])[2]
                 self.assertEqual(pc, begin)
                 self.assertLess(next_pc, end)
                 for each in (core, next_core):
