@@ -91,10 +91,9 @@ class Adaptive(SampledCountsCase):
                      for place, count in enumerate(counts)}
             for release in RELEASES:
                 for words in (("-O0",), ("-O2",), ("-O2", "-pthread"), ("-O3",), ("-O2", "-fno-inline")):
+                    program = build(self.path("program"), release, "-fsampler-adaptive", "-fsampler-adaptive-blocks", *words, *SCHEMES, source)
                     for sparsity in ("1000000000", "5"):
                         with self.subTest(name=name, release=release, words=words, sparsity=sparsity):
-                            program = build(self.path("program"), release, "-fsampler-adaptive", "-fsampler-adaptive-blocks", *words,
-                                            *SCHEMES, source)
                             self.run_reported(program, SAMPLER_SPARSITY=sparsity)
                             seen = collections.Counter()
                             for sections in (first_of(self.report), tables(without_first(self.report), "samples")):
