@@ -16,9 +16,9 @@ function(telltale_unit_tests target name)
                          TEST_PREFIX unit.${name}. PROPERTIES TIMEOUT 1200 LABELS unit)
     return()
   endif()
-  # AddressSanitizer keeps 256 MiB of freed memory and 30 callers of each allocation. A test frees less, and 8 callers tell where;
+  # AddressSanitizer keeps 256 MiB of freed memory and 30 callers of each allocation. A test frees less, and 3 callers tell where;
   # the longest test takes a sixth less CPU time.
-  set(small_bookkeeping quarantine_size_mb=16:malloc_context_size=8)
+  set(small_bookkeeping quarantine_size_mb=16:malloc_context_size=3)
   foreach(shard RANGE 3)
     add_test(NAME unit.${name}.${shard} COMMAND ${target} --gtest_brief WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(unit.${name}.${shard} PROPERTIES TIMEOUT 1800 LABELS unit
