@@ -21,12 +21,26 @@ FLAGS = ("-std=c++20 -O1 -g -fxray-instrument -fxray-instruction-threshold=10000
 LONG = bool(os.environ.get("TELLTALE_LONG"))
 
 
+def _is_for_the_linker(flag):
+    return flag.startswith("-Wl,") or flag.endswith((".a", ".so")) or flag in ("-no-pie", "-rdynamic", "-static")
+
+
+@functools.cache
+def _compiled(name, clang, *flags):
+    """An object file. Of several programs that differ in what they are linked with, the source is compiled once: that takes seconds."""
+    (number, output) = tempfile.mkstemp(suffix=".o", dir=work_dir())
+    os.close(number)
+    source = os.path.join(SOURCE_DIR, "tests/programs/xray_recorder", name + ".cc")
+    subprocess.run(["clang++-" + clang, *FLAGS, "-c", source, "-o", output, *flags], check=True, timeout=300)
+    return output
+
+
 @functools.cache
 def build(name, clang, *flags, output=""):
     """Path of tests/programs/xray_recorder/NAME.cc compiled with clang++-CLANG."""
     program = os.path.join(work_dir(), "own-" + (output or "-".join([name, clang, *(f.strip("-").replace("/", "_") for f in flags)])))
-    source = os.path.join(SOURCE_DIR, "tests/programs/xray_recorder", name + ".cc")
-    subprocess.run(["clang++-" + clang, *FLAGS, source, "-o", program, *flags], check=True, timeout=300)
+    object_file = _compiled(name, clang, *(flag for flag in flags if not _is_for_the_linker(flag)))
+    subprocess.run(["clang++-" + clang, *FLAGS, object_file, "-o", program, *flags], check=True, timeout=300)
     return program
 
 
