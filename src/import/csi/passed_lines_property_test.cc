@@ -194,19 +194,20 @@ TEST(PassedLines, RanInRandomPrograms) {
 TEST(PassedLines, BlocksOfCopiesInRandomProgramsHaveNoWrongAnswers) {
   size_t certain = 0;
   size_t all = 0;
-  for_each_run(
-      100'000, [&](unsigned seed, const SampledProgram& program, const ProgramBlocks& ran) {
-        for (uint32_t f = 0; f < ran.functions.size(); ++f) {
-          for (size_t block = 0; block < ran.functions[f].size(); ++block) {
-            ++all;
-            const Ran answer = ran.functions[f][block];
-            if (answer == Ran::maybe) continue;
-            ++certain;
-            ASSERT_EQ(answer == Ran::yes, program.ran(f, block))
-                << seed << ": " << program.functions().functions()[f].symbol << ", block " << block;
-          }
-        }
-      });
+  // Of 12 faults put into the code of copies, 100,000 programs find six; all six show in these,
+  // wrong answers within the first 1,500.
+  for_each_run(25'000, [&](unsigned seed, const SampledProgram& program, const ProgramBlocks& ran) {
+    for (uint32_t f = 0; f < ran.functions.size(); ++f) {
+      for (size_t block = 0; block < ran.functions[f].size(); ++block) {
+        ++all;
+        const Ran answer = ran.functions[f][block];
+        if (answer == Ran::maybe) continue;
+        ++certain;
+        ASSERT_EQ(answer == Ran::yes, program.ran(f, block))
+            << seed << ": " << program.functions().functions()[f].symbol << ", block " << block;
+      }
+    }
+  });
   // 0.900 if copies are taken for functions of their own, 0.908 otherwise.
   EXPECT_GT(certain, all / 1000 * 905);
 }
