@@ -17,6 +17,7 @@
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 #include "transform/first_observations.h"
+#include "transform/limit_edges.h"
 #include "transform/region_reach.h"
 
 namespace telltale::instrument {
@@ -264,6 +265,7 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
     erase_mark(*call);
   }
   if (first.are_observed()) {
+    split_limit_edges(function, unit_);
     FirstObservations::split_invokes(function);
     demote_values(function);
     FirstObservations(function, unit_, codegen, nullptr).emit();

@@ -18,7 +18,7 @@
 #include "analysis/ir_marks.h"
 #include "analysis/plain_conditions.h"
 #include "transform/cloning.h"
-#include "transform/limit_exits.h"
+#include "transform/limit_edges.h"
 
 namespace telltale::instrument {
 namespace {
@@ -51,10 +51,11 @@ bool is_equality(const BasicBlock& before, const BasicBlock& block, const Transl
 }
 
 // The conditional branch that leads to `block` through `before`, perhaps through blocks that were
-// inserted on its edge, and its condition's value then. Null if there is none.
+// inserted on its edge, and its condition's value then. Null if there is none, or if such a block
+// is a place of its own, which counts the condition.
 std::pair<const llvm::BranchInst*, bool> branch_on_way(const BasicBlock* before,
                                                        const BasicBlock* block) {
-  while (before != nullptr) {
+  while (before != nullptr && !is_limit_edge(*before)) {
     const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(before->getTerminator());
     if (branch == nullptr) break;
     if (branch->isConditional()) {
@@ -91,7 +92,7 @@ FirstObservations::FirstObservations(llvm::Function& function, const Translation
     BasicBlock& block = *node->getBlock();
     if (unit.options.adaptive_blocks && is_rare(*node)) rare.insert(&block);
     const bool is_not_passed = reach != nullptr && !reach->is_passed(block);
-    if (block.isEHPad() || (!rare.contains(&block) && !is_not_passed && !is_limit_exit(block)))
+    if (block.isEHPad() || (!rare.contains(&block) && !is_not_passed && !is_limit_edge(block)))
       continue;
     Place place;
     place.block = &block;

@@ -19,7 +19,7 @@ class FirstObservations {
   // Chooses blocks; `function` is not yet changed by sampling. Those that edges lead to which are
   // rare by LLVM's heuristics, if the unit's options ask for them, and those that `reach`, unless
   // it is null, says the first observed regions may not show: after loops, cases of a switch. And
-  // those of split_limit_exits().
+  // those of split_limit_edges().
   FirstObservations(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                     const RegionReach* reach);
   // Splits blocks that end with an invoke before it: the result of an invoke has one definition, so

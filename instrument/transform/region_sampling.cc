@@ -23,7 +23,7 @@
 #include "transform/cloning.h"
 #include "transform/first_observations.h"
 #include "transform/first_regions.h"
-#include "transform/limit_exits.h"
+#include "transform/limit_edges.h"
 #include "transform/loop_unrolling.h"
 #include "transform/region_countdown.h"
 #include "transform/region_reach.h"
@@ -60,7 +60,7 @@ class RegionSampler {
     BasicBlock* const start = split_entry(function_);
     split_landing_pads(function_);
     if (first_.are_observed()) {
-      split_limit_exits(function_, unit_);
+      split_limit_edges(function_, unit_);
       FirstObservations::split_invokes(function_);
     }
     demote_values(function_);

@@ -82,7 +82,8 @@ class Adaptive(SampledCountsCase):
 
     def test_no_execution_is_observed_twice(self):
         """Not even where rare code is within rare code, inlined or not."""
-        sources = {"rare_in_rare.c": self.path("rare_in_rare.c"), "seldom_reached.c": PROGRAMS / "seldom_reached.c"}
+        sources = {"rare_in_rare.c": self.path("rare_in_rare.c"), "seldom_reached.c": PROGRAMS / "seldom_reached.c",
+                   "limit_reached.c": PROGRAMS / "limit_reached.c"}
         sources["rare_in_rare.c"].write_text(program_text("sampler/cases/rare_in_rare.c"))
         for name, source in sources.items():
             exact = build(self.path("exact"), RELEASES[-1], "-O2", "-fno-sample", *SCHEMES, source)
@@ -90,7 +91,7 @@ class Adaptive(SampledCountsCase):
             truth = {(key[1], row, place): int(count) for key, rows in samples(self.report) for row, counts in enumerate(rows)
                      for place, count in enumerate(counts)}
             for release in RELEASES:
-                for words in (("-O0",), ("-O2",), ("-O2", "-pthread"), ("-O3",), ("-O2", "-fno-inline")):
+                for words in (("-O0",), ("-O2",), ("-O2", "-pthread"), ("-O3",), ("-O2", "-fno-inline"), ("-O2", "-fno-sampler-adaptive-blocks")):
                     program = build(self.path("program"), release, "-fsampler-adaptive", "-fsampler-adaptive-blocks", *words, *SCHEMES, source)
                     for sparsity in ("1000000000", "5"):
                         with self.subTest(name=name, release=release, words=words, sparsity=sparsity):

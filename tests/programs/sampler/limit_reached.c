@@ -1,4 +1,5 @@
-/* Loops over tables and buffers of constant size, which end earlier a hundred thousand times, and at the limit once. */
+/* Constant limits, which are reached once in a hundred thousand times: the ends of tables and buffers, at which loops
+ * seldom end, and what numbers are compared with. */
 #include <stdio.h>
 
 static char number[16];
@@ -50,16 +51,34 @@ static int tries_until(int stop) {
   return tries;
 }
 
+static int shorten(int length) {
+  if (length > 1000) return 1000;
+  return length;
+}
+
+static long sum_of(const int* numbers, int count) {
+  long sum = 0;
+  for (int i = 0; i < count; i++) {
+    if (500 <= numbers[i]) return -1;
+    if (numbers[i] == 77) break;
+    sum += numbers[i];
+  }
+  return sum;
+}
+
 int main(void) {
-  /* What is looked for in these loops, last once; no branch says so. */
+  /* What is looked for or compared, last once; no branch says so. */
   static const char* const numbers[] = {"12 ", "4711", "1234567890123456 "};
   static const char* const words[] = {"a word", "a#", "a_word_that_is_longer_than_the_32_characters"};
   static const int wanted[] = {17, 13, 4};
   static const int stops[] = {1, 2, 9};
+  static const int lengths[] = {3, 700, 1001};
+  static const int lists[][5] = {{1, 2, 3, 4, 5}, {76, 9, 31, 499, 8}, {3, 9, 7, 77, 2}};
   long sum = 0;
   for (int round = 0; round < 100000; round++) {
     const int now = round % 2 + (round == 77777);
     sum += copy_number(numbers[now]) + skip_word(words[now]) + is_listed(wanted[now]) + tries_until(stops[now]);
+    sum += shorten(lengths[now]) + sum_of(lists[now], 5) + sum_of(lengths, now + 1);
   }
   printf("%ld\n", sum);
   return 0;

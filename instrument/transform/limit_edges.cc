@@ -1,4 +1,4 @@
-#include "transform/limit_exits.h"
+#include "transform/limit_edges.h"
 
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/IR/CFG.h>
@@ -8,6 +8,8 @@
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analysis/ir_marks.h"
@@ -18,32 +20,68 @@ namespace {
 
 using llvm::BasicBlock;
 
-// On the terminator of such a block. Copies of the block have it, too.
-constexpr char kLimitExit[] = "telltale.limit";
+// On the terminator of the block on an edge. Copies of the block have it, too.
+constexpr char kLimitEdge[] = "telltale.limit";
 
-class LimitExits {
+class LimitEdges {
  public:
-  LimitExits(llvm::Function& function, const TranslationUnit& unit)
+  LimitEdges(llvm::Function& function, const TranslationUnit& unit)
       : function_(function), unit_(unit), dominators_(function), loops_(dominators_) {}
 
   [[nodiscard]] std::vector<Edge> find() const {
     std::vector<Edge> found;
     for (BasicBlock& block : function_) {
       const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(block.getTerminator());
-      const llvm::Loop* const loop = loops_.getLoopFor(&block);
-      if (loop == nullptr || branch == nullptr || !branch->isConditional() ||
+      if (branch == nullptr || !branch->isConditional() ||
           branch->getSuccessor(0) == branch->getSuccessor(1) || !has_site(*branch->getCondition()))
         continue;
       for (unsigned i = 0; i < 2; ++i) {
-        if (leaves(*loop, block, *branch->getSuccessor(i)) &&
-            compares_with_limit(*loop, *branch->getCondition()) && exit_count(*loop) > 1)
-          found.emplace_back(&block, i);
+        if (is_end_of_table(*branch, i) || is_beyond(*branch, i)) found.emplace_back(&block, i);
       }
     }
     return found;
   }
 
  private:
+  // A loop ends because it has counted to a constant, and could have ended otherwise:
+  // `for (i = 0; i < sizeof buffer && is_digit(*text); i++)`. Not if the limit is a variable: in
+  // quicksort such exits are frequent.
+  [[nodiscard]] bool is_end_of_table(const llvm::BranchInst& branch, unsigned number) const {
+    const llvm::Loop* const loop = loops_.getLoopFor(branch.getParent());
+    return loop != nullptr && is_way_out(branch, number) &&
+           counts_to_constant(*loop, *branch.getCondition());
+  }
+
+  // A number equals a constant or is greater: `if (length > 255)`. Not if the constant is small:
+  // such are often kinds or states, each of them frequent. Nor if the number is a character.
+  [[nodiscard]] bool is_beyond(const llvm::BranchInst& branch, unsigned number) const {
+    constexpr std::int64_t kLeast = 32;
+    constexpr unsigned kCharacterBits = 8;
+    const auto* const comparison = llvm::dyn_cast<llvm::ICmpInst>(forwarded(branch.getCondition()));
+    if (comparison == nullptr || !is_way_out(branch, number)) return false;
+    const llvm::Value* left = forwarded(comparison->getOperand(0));
+    const llvm::Value* right = forwarded(comparison->getOperand(1));
+    llvm::CmpInst::Predicate predicate = comparison->getPredicate();
+    if (llvm::isa<llvm::ConstantInt>(left)) {
+      std::swap(left, right);
+      predicate = llvm::CmpInst::getSwappedPredicate(predicate);
+    }
+    const auto* const limit = llvm::dyn_cast<llvm::ConstantInt>(right);
+    if (limit == nullptr || limit->getBitWidth() > 64 || limit->getSExtValue() < kLeast ||
+        !left->getType()->isIntegerTy() || left->getType()->getIntegerBitWidth() <= kCharacterBits)
+      return false;
+    if (number == 1) predicate = llvm::CmpInst::getInversePredicate(predicate);
+    return predicate == llvm::CmpInst::ICMP_EQ || llvm::ICmpInst::isGE(predicate) ||
+           llvm::ICmpInst::isGT(predicate);
+  }
+
+  // If the branch is in a loop: is this one of several ways out of it?
+  [[nodiscard]] bool is_way_out(const llvm::BranchInst& branch, unsigned number) const {
+    const llvm::Loop* const loop = loops_.getLoopFor(branch.getParent());
+    return loop == nullptr || (leaves(*loop, *branch.getParent(), *branch.getSuccessor(number)) &&
+                               exit_count(*loop) > 1);
+  }
+
   [[nodiscard]] bool has_site(const llvm::Value& condition) const {
     const auto* const call = llvm::dyn_cast<llvm::CallInst>(&condition);
     const Mark* const mark = call == nullptr ? nullptr : mark_of(*call, unit_);
@@ -91,8 +129,8 @@ class LimitExits {
     return count;
   }
 
-  [[nodiscard]] bool compares_with_limit(const llvm::Loop& loop,
-                                         const llvm::Value& condition) const {
+  [[nodiscard]] bool counts_to_constant(const llvm::Loop& loop,
+                                        const llvm::Value& condition) const {
     const auto* const comparison = llvm::dyn_cast<llvm::ICmpInst>(forwarded(&condition));
     if (comparison == nullptr) return false;
     const llvm::Value* const left = forwarded(comparison->getOperand(0));
@@ -138,16 +176,16 @@ class LimitExits {
 
 }  // namespace
 
-void split_limit_exits(llvm::Function& function, const TranslationUnit& unit) {
+void split_limit_edges(llvm::Function& function, const TranslationUnit& unit) {
   llvm::LLVMContext& context = function.getContext();
-  for (const auto& [from, number] : LimitExits(function, unit).find()) {
+  for (const auto& [from, number] : LimitEdges(function, unit).find()) {
     BasicBlock* const block = llvm::SplitEdge(from, from->getTerminator()->getSuccessor(number));
-    block->getTerminator()->setMetadata(kLimitExit, llvm::MDNode::get(context, {}));
+    block->getTerminator()->setMetadata(kLimitEdge, llvm::MDNode::get(context, {}));
   }
 }
 
-bool is_limit_exit(const BasicBlock& block) {
-  return block.getTerminator()->hasMetadata(kLimitExit);
+bool is_limit_edge(const BasicBlock& block) {
+  return block.getTerminator()->hasMetadata(kLimitEdge);
 }
 
 }  // namespace telltale::instrument
