@@ -50,22 +50,11 @@ bool is_equality(const BasicBlock& before, const BasicBlock& block, const Transl
   return branch->getSuccessor(when_equal ? 0 : 1) == &block;
 }
 
-// The conditional branch that leads to `block` through `before`, perhaps through blocks that were
-// inserted on its edge, and its condition's value then. Null if there is none, or if such a block
-// is a place of its own, which counts the condition.
-std::pair<const llvm::BranchInst*, bool> branch_on_way(const BasicBlock* before,
-                                                       const BasicBlock* block) {
-  while (before != nullptr && !is_limit_edge(*before)) {
-    const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(before->getTerminator());
-    if (branch == nullptr) break;
-    if (branch->isConditional()) {
-      if (branch->getSuccessor(0) == branch->getSuccessor(1)) break;
-      return {branch, branch->getSuccessor(0) == block};
-    }
-    block = before;
-    before = before->getUniquePredecessor();
-  }
-  return {nullptr, false};
+// Has the code just come to such an edge? If the exits of a loop were split again, this is the
+// block before.
+bool is_at_limit(const BasicBlock& block) {
+  const BasicBlock* const next = block.getSingleSuccessor();
+  return is_limit_edge(block) || (next != nullptr && is_limit_edge(*next));
 }
 
 }  // namespace
@@ -92,7 +81,7 @@ FirstObservations::FirstObservations(llvm::Function& function, const Translation
     BasicBlock& block = *node->getBlock();
     if (unit.options.adaptive_blocks && is_rare(*node)) rare.insert(&block);
     const bool is_not_passed = reach != nullptr && !reach->is_passed(block);
-    if (block.isEHPad() || (!rare.contains(&block) && !is_not_passed && !is_limit_edge(block)))
+    if (block.isEHPad() || (!rare.contains(&block) && !is_not_passed && !is_at_limit(block)))
       continue;
     Place place;
     place.block = &block;
@@ -107,27 +96,29 @@ FirstObservations::FirstObservations(llvm::Function& function, const Translation
 }
 
 void FirstObservations::add_condition(Place& place) const {
+  if (!place.marks.empty() && place.block->getUniquePredecessor() == nullptr) return;
+  Place found;
   const Mark* same = nullptr;
   bool is_in_block_before = true;
   for (const BasicBlock* const before : llvm::predecessors(place.block)) {
-    const auto [branch, is_true] = branch_on_way(before, place.block);
-    auto* const condition =
-        branch == nullptr ? nullptr : llvm::dyn_cast<llvm::CallInst>(branch->getCondition());
-    const Mark* const mark = condition == nullptr ? nullptr : mark_of(*condition, unit_);
-    const bool has_site =
-        mark != nullptr && mark->scheme == Scheme::kBranches && !mark->sites.empty();
-    if (!has_site || (same != nullptr && (mark != same || is_true != place.is_true))) {
-      place.condition = nullptr;
-      place.before.clear();
+    const auto* const branch = llvm::dyn_cast<llvm::BranchInst>(before->getTerminator());
+    if (branch == nullptr || !branch->isConditional() ||
+        branch->getSuccessor(0) == branch->getSuccessor(1))
       return;
-    }
+    auto* const condition = llvm::dyn_cast<llvm::CallInst>(branch->getCondition());
+    const Mark* const mark = condition == nullptr ? nullptr : mark_of(*condition, unit_);
+    const bool is_true = branch->getSuccessor(0) == place.block;
+    if (mark == nullptr || mark->scheme != Scheme::kBranches || mark->sites.empty()) return;
+    if (same != nullptr && (mark != same || is_true != found.is_true)) return;
     same = mark;
-    place.condition = condition;
-    place.is_true = is_true;
+    found.condition = condition;
+    found.is_true = is_true;
+    found.before.push_back(before);
     is_in_block_before = is_in_block_before && condition->getParent() == before;
-    place.before.push_back(before);
   }
-  if (!is_in_block_before) place.before.clear();
+  place.condition = found.condition;
+  place.is_true = found.is_true;
+  if (is_in_block_before) place.before = std::move(found.before);
 }
 
 void FirstObservations::split_invokes(llvm::Function& function) {
@@ -140,7 +131,12 @@ void FirstObservations::split_invokes(llvm::Function& function) {
 }
 
 std::vector<llvm::CallBase*> FirstObservations::emit() {
-  for (const Place& place : places_) emit(place);
+  // Copies of blocks first: a copy observes the conditions of the branch at its end, so the place
+  // after that branch has to know it. A place with marks follows the only block before it.
+  for (const bool has_marks : {true, false}) {
+    for (const Place& place : places_)
+      if (place.marks.empty() != has_marks) emit(place);
+  }
   return std::move(copied_calls_);
 }
 

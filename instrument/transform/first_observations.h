@@ -34,8 +34,8 @@ class FirstObservations {
   struct Place {
     llvm::BasicBlock* block = nullptr;
     std::vector<llvm::CallInst*> marks;
-    // Of the only branch that leads here, or of all its copies in an unrolled loop, if it has a
-    // site.
+    // Of the only branch that leads here, if it has a site; without marks, also of all its copies
+    // in an unrolled loop.
     llvm::CallInst* condition = nullptr;
     bool is_true = false;  // its value here
     // The blocks of these branches, if the site is in the same block: later copies of the block, as
