@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <tuple>
 
 #include "model/waiting.h"
 
@@ -72,16 +71,23 @@ void CallTreePartial::add(const CallTreePartial& other) {
 
 CallTreePartial::ByCaller CallTreePartial::sort_by_caller() const {
   ByCaller sorted;
-  sorted.order.resize(nodes_.size());
-  std::iota(sorted.order.begin(), sorted.order.end(), 0);
-  std::ranges::sort(sorted.order, {}, [this](uint32_t node) {
-    return std::tuple(nodes_[node].parent, to_number(nodes_[node].function));
-  });
   sorted.first.assign(nodes_.size() + 1, 0);
   for (const Node& node : nodes_) {
     if (node.parent != kNoParent) ++sorted.first[node.parent + 1];
   }
   std::partial_sum(sorted.first.begin(), sorted.first.end(), sorted.first.begin());
+  // Of a tree of millions of nodes, only the callees of each node are sorted. Roots are the last.
+  std::vector<uint32_t> end = sorted.first;
+  sorted.order.resize(nodes_.size());
+  for (uint32_t node = 0; node < nodes_.size(); ++node) {
+    const uint32_t parent = nodes_[node].parent;
+    sorted.order[end[parent == kNoParent ? nodes_.size() : parent]++] = node;
+  }
+  for (size_t parent = 0; parent <= nodes_.size(); ++parent) {
+    std::ranges::sort(sorted.order.begin() + sorted.first[parent],
+                      sorted.order.begin() + end[parent], {},
+                      [this](uint32_t node) { return to_number(nodes_[node].function); });
+  }
   return sorted;
 }
 
