@@ -48,8 +48,8 @@ class LimitEdges {
   // quicksort such exits are frequent.
   [[nodiscard]] bool is_end_of_table(const llvm::BranchInst& branch, unsigned number) const {
     const llvm::Loop* const loop = loops_.getLoopFor(branch.getParent());
-    return loop != nullptr && is_way_out(branch, number) &&
-           counts_to_constant(*loop, *branch.getCondition());
+    return loop != nullptr && counts_to_constant(*loop, *branch.getCondition()) &&
+           is_way_out(branch, number);
   }
 
   // A number equals a constant or is greater: `if (length > 255)`. Not if the constant is small:
@@ -58,7 +58,7 @@ class LimitEdges {
     constexpr std::int64_t kLeast = 32;
     constexpr unsigned kCharacterBits = 8;
     const auto* const comparison = llvm::dyn_cast<llvm::ICmpInst>(forwarded(branch.getCondition()));
-    if (comparison == nullptr || !is_way_out(branch, number)) return false;
+    if (comparison == nullptr) return false;
     const llvm::Value* left = forwarded(comparison->getOperand(0));
     const llvm::Value* right = forwarded(comparison->getOperand(1));
     llvm::CmpInst::Predicate predicate = comparison->getPredicate();
@@ -71,15 +71,16 @@ class LimitEdges {
         !left->getType()->isIntegerTy() || left->getType()->getIntegerBitWidth() <= kCharacterBits)
       return false;
     if (number == 1) predicate = llvm::CmpInst::getInversePredicate(predicate);
-    return predicate == llvm::CmpInst::ICMP_EQ || llvm::ICmpInst::isGE(predicate) ||
-           llvm::ICmpInst::isGT(predicate);
+    return (predicate == llvm::CmpInst::ICMP_EQ || llvm::ICmpInst::isGE(predicate) ||
+            llvm::ICmpInst::isGT(predicate)) &&
+           is_way_out(branch, number);
   }
 
   // If the branch is in a loop: is this one of several ways out of it?
   [[nodiscard]] bool is_way_out(const llvm::BranchInst& branch, unsigned number) const {
     const llvm::Loop* const loop = loops_.getLoopFor(branch.getParent());
     return loop == nullptr || (leaves(*loop, *branch.getParent(), *branch.getSuccessor(number)) &&
-                               exit_count(*loop) > 1);
+                               has_several_exits(*loop));
   }
 
   [[nodiscard]] bool has_site(const llvm::Value& condition) const {
@@ -117,16 +118,17 @@ class LimitEdges {
     return known != nullptr && !loop.contains(branch->getSuccessor(known->isZero() ? 1 : 0));
   }
 
-  // The ways out of the loop, without those to a call that does not return.
-  [[nodiscard]] unsigned exit_count(const llvm::Loop& loop) const {
+  // An exit that ends in a call that does not return does not count.
+  [[nodiscard]] bool has_several_exits(const llvm::Loop& loop) const {
     unsigned count = 0;
-    for (BasicBlock* const block : loop.blocks()) {
-      for (BasicBlock* const next : llvm::successors(block)) {
+    for (const BasicBlock* const block : loop.blocks()) {
+      for (const BasicBlock* const next : llvm::successors(block)) {
         if (leaves(loop, *block, *next) && !llvm::isa<llvm::UnreachableInst>(next->getTerminator()))
           ++count;
       }
+      if (count > 1) return true;
     }
-    return count;
+    return false;
   }
 
   [[nodiscard]] bool counts_to_constant(const llvm::Loop& loop,
