@@ -17,7 +17,6 @@
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 #include "transform/first_observations.h"
-#include "transform/limit_edges.h"
 #include "transform/region_reach.h"
 
 namespace telltale::instrument {
@@ -265,8 +264,7 @@ void AcyclicFunctions::clone_and_dispatch(llvm::Function& function, Codegen& cod
     erase_mark(*call);
   }
   if (first.are_observed()) {
-    split_limit_edges(function, unit_);
-    FirstObservations::split_invokes(function);
+    FirstObservations::prepare(function, unit_);
     demote_values(function);
     FirstObservations(function, unit_, codegen, nullptr).emit();
     llvm::GlobalVariable* const budget = first.make_budget(FirstExecutions::kRenewed);

@@ -11,7 +11,6 @@
 #include "transform/cloning.h"
 #include "transform/entry_dispatch.h"
 #include "transform/first_observations.h"
-#include "transform/limit_edges.h"
 #include "transform/region_reach.h"
 
 namespace telltale::instrument {
@@ -53,8 +52,7 @@ llvm::Function* make_call_sampler(llvm::Function& function, const TranslationUni
   mark_as_rare(*sampled);
   acyclic_functions.add_clone(function, *sampled);
   if (codegen.first_executions.are_observed()) {
-    split_limit_edges(function, unit);
-    FirstObservations::split_invokes(function);
+    FirstObservations::prepare(function, unit);
     demote_values(function);
     FirstObservations(function, unit, codegen, nullptr).emit();
   }

@@ -50,8 +50,8 @@ bool is_equality(const BasicBlock& before, const BasicBlock& block, const Transl
   return branch->getSuccessor(when_equal ? 0 : 1) == &block;
 }
 
-// Has the code just come to such an edge? If the exits of a loop were split again, this is the
-// block before.
+// Is the block on a limit edge? If the exits of the loop were split again, the first block on the
+// edge is the predecessor of the block that split_limit_edges() inserted.
 bool is_at_limit(const BasicBlock& block) {
   const BasicBlock* const next = block.getSingleSuccessor();
   return is_limit_edge(block) || (next != nullptr && is_limit_edge(*next));
@@ -121,7 +121,8 @@ void FirstObservations::add_condition(Place& place) const {
   if (is_in_block_before) place.before = std::move(found.before);
 }
 
-void FirstObservations::split_invokes(llvm::Function& function) {
+void FirstObservations::prepare(llvm::Function& function, const TranslationUnit& unit) {
+  split_limit_edges(function, unit);
   std::vector<llvm::Instruction*> ends;
   for (BasicBlock& block : function) {
     llvm::Instruction* const end = block.getTerminator();
@@ -131,8 +132,8 @@ void FirstObservations::split_invokes(llvm::Function& function) {
 }
 
 std::vector<llvm::CallBase*> FirstObservations::emit() {
-  // Copies of blocks first: a copy observes the conditions of the branch at its end, so the place
-  // after that branch has to know it. A place with marks follows the only block before it.
+  // Places with marks first: they copy blocks. A copy observes the condition of the branch at its
+  // end, and the place that this branch leads to must not count it again.
   for (const bool has_marks : {true, false}) {
     for (const Place& place : places_)
       if (place.marks.empty() != has_marks) emit(place);

@@ -19,12 +19,12 @@ class FirstObservations {
   // Chooses blocks; `function` is not yet changed by sampling. Those that edges lead to which are
   // rare by LLVM's heuristics, if the unit's options ask for them, and those that `reach`, unless
   // it is null, says the first observed regions may not show: after loops, cases of a switch. And
-  // those of split_limit_edges().
+  // the blocks on limit edges.
   FirstObservations(llvm::Function& function, const TranslationUnit& unit, Codegen& codegen,
                     const RegionReach* reach);
-  // Splits blocks that end with an invoke before it: the result of an invoke has one definition, so
-  // these are not copied. Call before values are demoted.
-  static void split_invokes(llvm::Function& function);
+  // Splits limit edges (limit_edges.h), and blocks that end with an invoke before it: the result of
+  // an invoke has one definition, so these are not copied. Call before values are demoted.
+  static void prepare(llvm::Function& function, const TranslationUnit& unit);
   // Inserts the observations: a chosen block that has marks gets a copy in which they are observed.
   // The marks stay. Values must have been demoted. Returns the calls in these copies, but those of
   // marks.

@@ -20,7 +20,7 @@ namespace {
 
 using llvm::BasicBlock;
 
-// On the terminator of the block on an edge. Copies of the block have it, too.
+// Metadata of the inserted block's terminator. Clones of the block have it, too.
 constexpr char kLimitEdge[] = "telltale.limit";
 
 class LimitEdges {
@@ -43,17 +43,17 @@ class LimitEdges {
   }
 
  private:
-  // A loop ends because it has counted to a constant, and could have ended otherwise:
-  // `for (i = 0; i < sizeof buffer && is_digit(*text); i++)`. Not if the limit is a variable: in
-  // quicksort such exits are frequent.
+  // Does a loop with several exits leave here because its counter has reached a constant?
+  // `for (i = 0; i < sizeof buffer && is_digit(*text); i++)`. Limits that are variables are left
+  // out: in quicksort, for example, such exits are frequent.
   [[nodiscard]] bool is_end_of_table(const llvm::BranchInst& branch, unsigned number) const {
     const llvm::Loop* const loop = loops_.getLoopFor(branch.getParent());
     return loop != nullptr && counts_to_constant(*loop, *branch.getCondition()) &&
            is_way_out(branch, number);
   }
 
-  // A number equals a constant or is greater: `if (length > 255)`. Not if the constant is small:
-  // such are often kinds or states, each of them frequent. Nor if the number is a character.
+  // Is a number equal to a constant, or greater? `if (length > 255)`. Small constants are left out,
+  // because they are often kinds or states, each of them frequent, and so are characters.
   [[nodiscard]] bool is_beyond(const llvm::BranchInst& branch, unsigned number) const {
     constexpr std::int64_t kLeast = 32;
     constexpr unsigned kCharacterBits = 8;
@@ -118,7 +118,7 @@ class LimitEdges {
     return known != nullptr && !loop.contains(branch->getSuccessor(known->isZero() ? 1 : 0));
   }
 
-  // An exit that ends in a call that does not return does not count.
+  // Exits to calls that do not return are not counted.
   [[nodiscard]] bool has_several_exits(const llvm::Loop& loop) const {
     unsigned count = 0;
     for (const BasicBlock* const block : loop.blocks()) {
@@ -141,7 +141,8 @@ class LimitEdges {
            (llvm::isa<llvm::Constant>(left) && is_counted(loop, *right));
   }
 
-  // Is it a variable, before or after a step, to which the loop adds in steps?
+  // Is it the loop's counter, a variable to which the loop adds a constant, before or after that
+  // addition?
   [[nodiscard]] bool is_counted(const llvm::Loop& loop, const llvm::Value& value) const {
     if (const llvm::Value* const stepped = before_step(value)) return is_counted(loop, *stepped);
     const auto* const load = llvm::dyn_cast<llvm::LoadInst>(&value);

@@ -1,6 +1,6 @@
-// Edges on which a number has reached a constant limit, which most executions do not: a table has
-// no such entry, a buffer is full, a text is too long, something is nested too deeply. Such an
-// outcome may be rare at a branch that is executed often, so that regions seldom show it.
+// Edges that are taken when a number has reached a constant limit: a table has no such entry, a
+// buffer is full, a text is too long, something is nested too deeply. Most executions of the branch
+// do not take them, so the regions that are observed seldom show this outcome.
 #pragma once
 
 #include <llvm/IR/Function.h>
@@ -9,11 +9,11 @@
 
 namespace telltale::instrument {
 
-// Gives each such edge, of a branch with a site, a block of its own. Call before values are
-// demoted.
+// Splits these edges, where their branch has a site: each gets a block that only it leads to. Call
+// before values are demoted.
 void split_limit_edges(llvm::Function& function, const TranslationUnit& unit);
 
-// Is it such a block, or a clone of one?
+// Was the block inserted by split_limit_edges(), or is it a clone of one that was?
 bool is_limit_edge(const llvm::BasicBlock& block);
 
 }  // namespace telltale::instrument

@@ -23,7 +23,6 @@
 #include "transform/cloning.h"
 #include "transform/first_observations.h"
 #include "transform/first_regions.h"
-#include "transform/limit_edges.h"
 #include "transform/loop_unrolling.h"
 #include "transform/region_countdown.h"
 #include "transform/region_reach.h"
@@ -59,10 +58,7 @@ class RegionSampler {
   void run() {
     BasicBlock* const start = split_entry(function_);
     split_landing_pads(function_);
-    if (first_.are_observed()) {
-      split_limit_edges(function_, unit_);
-      FirstObservations::split_invokes(function_);
-    }
+    if (first_.are_observed()) FirstObservations::prepare(function_, unit_);
     demote_values(function_);
     if (loop_headers(find_back_edges(start)).size() <= max_region_loops()) {
       unrolled_loops_ = unroll_small_loops(

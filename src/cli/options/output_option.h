@@ -40,8 +40,8 @@ constexpr std::string_view kYamlExtensions = ".yaml .yml";
 void choose_form_by_name(Command verb, const std::vector<OutputForm>& forms,
                          const std::vector<std::string>& others = {});
 // Errors: usage, if the output is one of the inputs, under whatever name: it would be overwritten,
-// which --force does not allow either; or if no output
-// was chosen, and an input that does not exist has the name of a page.
+// which --force does not allow either; or if there is no -o, and an input that does not exist has
+// the name of a page.
 Result<void> check_output(const OutputOption& output, const std::vector<std::string>& inputs);
 // The same for the files and programs of `reading`.
 Result<void> check_output(const OutputOption& output, const ReadingOptions& reading);

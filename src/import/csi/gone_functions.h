@@ -24,8 +24,8 @@ class GoneFunctions {
   void add(const csi::FlowRecord& record);
   void add(const csi::UnitRecord::Callees& callees);
   // Returns views of the names that were added. `ran` is indexed by record, in the order of add(),
-  // and by block. If functions of two modules have the same file and symbol, one name stands for
-  // both.
+  // and by block. Modules are not distinguished: functions of two modules that have the same file
+  // and symbol share one name.
   [[nodiscard]] Names that_may_have_run(const std::vector<std::vector<Ran>>& ran) const;
 
  private:

@@ -198,9 +198,9 @@ void XrayRecording::Builder::drop_shared_buffers(const std::vector<Processes>& f
   }
 }
 
-// Adds an estimate to the problems if other buffers do not show which file is that of the buffer's
-// process, so that the copy that counts was chosen by a guess. `told`: pairs of files that earlier
-// calls have examined; they are not reported again.
+// Reports a problem of the kind `estimate` if no other buffer shows which of the files belongs to
+// the buffer's process: then the copy that is used was guessed. `told` contains the pairs of files
+// that earlier calls have examined. They are not reported again.
 void XrayRecording::Builder::report_guess(ThreadKey parent, const std::vector<BufferCopy>& copies,
                                           std::set<std::pair<uint32_t, uint32_t>>& told) {
   const BufferCopy& first = copies.front();
