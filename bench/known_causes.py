@@ -108,7 +108,7 @@ CAUSES = {
     # An urgent job leaves no thread that waits; the C library declares `daylight`, which is 0.
     "wakeup": small("wakeup", ("is_urgent is TRUE", "chance_below(4 * kJobs) == 0 is TRUE", "chance_below == 0", "chance_below <= 0",
                                "waiting < is_urgent", "waiting <= is_urgent",
-                               *(f"waiting {sign} {zero}" for sign in ("==", "<=") for zero in ("done", "daylight", "__daylight"))), flags="-pthread"),
+                               *(f"waiting {sign} {zero}" for sign in ("==", "<=") for zero in ("0LL", "done", "daylight", "__daylight"))), flags="-pthread"),
     # The bug of bc 1.06 that the study of 2005 isolated, in bc 1.07.1: the table of arrays is cleared up to the number of variables.
     "bc-arrays": Cause(("./program", "-q", "inputs/{}"), ("a_count < next_var", "a_names < v_names"), "more_arrays",
                        package=("bc", "./configure -q CC={plain} CFLAGS=-w && sed -i '/old_count = a_count/,/^}}/s/indx < a_count/indx < v_count/' bc/storage.c",
