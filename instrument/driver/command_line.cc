@@ -401,17 +401,19 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
   if (!parts.links || parts.only_headers) return result;
   // The linker would name dozens of undefined references. Without libc, the runtime may be
   // anything.
-  if (const std::string target = target_of(out);
-      parts.options.any_scheme() && parts.has_libc && !target.starts_with(TELLTALE_HOST_PROCESSOR))
+  const std::string target = target_of(out);
+  if (!target.starts_with(TELLTALE_HOST_PROCESSOR)) {
+    if (!parts.options.any_scheme() || !parts.has_libc) return result;
     return {{},
             "there is no runtime of -fsampler-scheme for " + target +
                 ": only programs for " TELLTALE_HOST_PROCESSOR " can be linked; -c compiles",
             {},
             {}};
+  }
   std::vector<std::string> words;
   // First: both runtimes interpose pthread_create, and this one serves the other. Build systems may
   // pass --trace to compilations only.
-  if (!parts.is_library && parts.has_libc && is_native(target_of(out)) &&
+  if (!parts.is_library && parts.has_libc && is_native(target) &&
       (traces || std::any_of(parts.objects.begin(), parts.objects.end(), is_traced_object)))
     words = words_of_crash_handler(parts, installation.library);
   const std::vector<std::string> more = words_of_runtime(parts, installation.library);

@@ -38,7 +38,17 @@ TEST(CommandLine, LanguageHoldsForFilesBehindIt) {
   EXPECT_TRUE(links_runtime({"-x", "c++-header", "shapes", "-x", "none", "user.cc"}));
 }
 
-// It is built for this machine.
+// They are built for this machine. A linker refuses the others' files as soon as it looks for
+// signal() in them.
+TEST(CommandLine, OtherMachinesGetNoRuntimes) {
+  EXPECT_TRUE(links_runtime({"--trace=pt.schema", "user.o"}));
+  EXPECT_TRUE(links_runtime({"--target=x86_64-linux-gnu", "user.o"}));
+  for (const char* const target : {"-m32", "--target=aarch64-linux-gnu"}) {
+    EXPECT_FALSE(links_runtime({target, "--trace=pt.schema", "user.o"})) << target;
+    EXPECT_FALSE(links_runtime({target, "user.o"})) << target;
+  }
+}
+
 TEST(CommandLine, OtherMachinesGetNoCrashHandler) {
   const auto links_handler = [](const std::vector<std::string>& more) {
     std::vector<std::string> words = {"--trace=pt.schema", "user.c"};

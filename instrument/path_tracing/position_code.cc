@@ -55,6 +55,9 @@ llvm::CallInst* PositionCode::insert_assembly(llvm::IRBuilder<>& builder, const 
   llvm::CallInst* const call = builder.CreateCall(assembly, operands.values);
   call->setDoesNotThrow();
   call->addFnAttr(llvm::Attribute::WillReturn);
+  // Without text, only metadata tell two of them apart, which LLVM does not compare: code
+  // generators for AArch64 and others move what two branches begin or end with into one place.
+  call->addFnAttr(llvm::Attribute::NoMerge);
   call->setMemoryEffects(operands.in_memory == 0 ? llvm::MemoryEffects::inaccessibleMemOnly()
                                                  : llvm::MemoryEffects::inaccessibleOrArgMemOnly());
   return call;

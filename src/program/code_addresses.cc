@@ -13,7 +13,7 @@
 namespace telltale {
 
 std::string CodeAddresses::mapped_file(uint64_t address) const {
-  for (const CoreMapping& mapping : core_.mappings())
+  for (const CoreMapping& mapping : mappings_)
     if (address >= mapping.begin && address < mapping.end) return mapping.path;
   return {};
 }
@@ -55,16 +55,27 @@ bool CodeAddresses::may_be_made_code(uint64_t address) const {
              });
 }
 
-bool CodeAddresses::follows_call(uint64_t address) const {
-  if (!is_code_of_module(address - 1)) return false;
-  Dwfl_Module* const module = dwfl_addrmodule(dwfl_, address - 1);
+CodeAddresses::Module CodeAddresses::module_at(uint64_t address) const {
+  Dwfl_Module* const module = dwfl_addrmodule(dwfl_, address);
   GElf_Addr bias = 0;
-  dwfl_module_getelf(module, &bias);
+  if (module == nullptr || dwfl_module_getelf(module, &bias) == nullptr) return {};
   const char* file = nullptr;
   dwfl_module_info(module, nullptr, nullptr, nullptr, nullptr, nullptr, &file, nullptr);
-  if (file == nullptr) return true;
+  return {.path = file == nullptr ? "" : file, .bias = bias};
+}
+
+bool CodeAddresses::is_linkage_table(uint64_t address) const {
+  const Module module = module_at(address);
+  return !module.path.empty() && is_in_linkage_table(module.path, address - module.bias);
+}
+
+bool CodeAddresses::follows_call(uint64_t address) const {
+  if (!is_code_of_module(address - 1)) return false;
+  const Module module = module_at(address - 1);
+  if (module.path.empty()) return true;
+  const uint64_t end = address - module.bias;
   const std::vector<uint8_t> code =
-      read_program_code(file, address - bias - kLongestCall, address - bias);
+      read_program_code(module.path, core_.machine(), end - kLongestCall, end);
   return code.empty() || ends_with_call(core_.machine(), code).value_or(true);
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "program/core_file.h"
@@ -11,10 +12,12 @@
 namespace telltale {
 
 // What is at the addresses of a process: code of a file, code that is in no file, or none. Refers
-// to its arguments; the modules of `dwfl` are the programs and libraries of the process.
+// to its arguments; the modules of `dwfl` are the programs and libraries of the process, `mappings`
+// its files.
 class CodeAddresses {
  public:
-  CodeAddresses(const CoreFile& core, Dwfl* dwfl) : core_(core), dwfl_(dwfl) {}
+  CodeAddresses(const CoreFile& core, std::span<const CoreMapping> mappings, Dwfl* dwfl)
+      : core_(core), mappings_(mappings), dwfl_(dwfl) {}
 
   // The name of the file that the core file has at the address; empty: none.
   [[nodiscard]] std::string mapped_file(uint64_t address) const;
@@ -25,6 +28,9 @@ class CodeAddresses {
   // have code, but files of TELLTALE_PATHS, minidumps and processes have only the memory that is
   // needed.
   [[nodiscard]] bool may_be_made_code(uint64_t address) const;
+  // Whether the code only jumps on to a function of another object; many linkers describe it in no
+  // unwind table.
+  [[nodiscard]] bool is_linkage_table(uint64_t address) const;
   // Whether a call of a program or library ends at the address. True if its code cannot be read.
   [[nodiscard]] bool follows_call(uint64_t address) const;
   // Whether the frame that the pointer leads to has a return address behind a call. Code that was
@@ -33,9 +39,16 @@ class CodeAddresses {
                                       std::optional<uint64_t> stack_pointer) const;
 
  private:
+  // A file that has the address.
+  struct Module {
+    std::string path;   // empty: none
+    uint64_t bias = 0;  // address less link-time address
+  };
+  [[nodiscard]] Module module_at(uint64_t address) const;
   [[nodiscard]] bool is_code_of_module(uint64_t address) const;
 
   const CoreFile& core_;
+  std::span<const CoreMapping> mappings_;
   Dwfl* dwfl_;
 };
 

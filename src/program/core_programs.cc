@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "program/elf_image.h"
 #include "program/library_search.h"
 #include "program/load_biases.h"
+#include "program/loaded_files.h"
 #include "program/recorded_program.h"
 
 namespace telltale {
@@ -107,10 +109,10 @@ bool is_mapped_file(const std::string& path, const std::string& file, const std:
   return file.empty() ? has_checksum(path, mapped) : same_build_id(file, mapped);
 }
 
-std::vector<MappedFile> mapped_files(const CoreFile& core) {
+std::vector<MappedFile> mapped_files(const CoreFile& core, std::span<const CoreMapping> mappings) {
   std::vector<MappedFile> files;
   std::map<std::string, size_t> numbers;  // by path
-  for (const CoreMapping& mapping : core.mappings()) {
+  for (const CoreMapping& mapping : mappings) {
     const auto [known, is_new] = numbers.emplace(mapping.path, files.size());
     MappedFile& file = is_new ? files.emplace_back() : files[known->second];
     file.mappings.push_back(mapping);
@@ -161,6 +163,18 @@ bool is_newer(const std::string& path, const std::string& core_name) {
   return !no_program && !no_core && program > core;
 }
 
+// The text at the beginning of the file's first segment of this type; empty: it has none.
+std::string text_of_segment(const ElfSegments& elf, uint32_t type, Bytes file) {
+  const auto segment = std::ranges::find(elf.segments, type, &ElfSegment::type);
+  if (segment == elf.segments.end() || segment->offset >= file.size()) return {};
+  const size_t left = file.size() - static_cast<size_t>(segment->offset);
+  const Bytes text =
+      file.subspan(static_cast<size_t>(segment->offset),
+                   static_cast<size_t>(std::min<uint64_t>(segment->file_size, left)));
+  const auto end = std::ranges::find(text, std::byte{0});
+  return {reinterpret_cast<const char*>(text.data()), static_cast<size_t>(end - text.begin())};
+}
+
 // The file that is read for a mapped one.
 struct Choice {
   std::string path;     // empty: none
@@ -180,7 +194,12 @@ class Search {
       folders_.push_back(folder_of(path));
       given_.push_back(*std::move(given));
     }
-    const std::vector<MappedFile> mapped = mapped_files(core_);
+    found_.mappings = core_.mappings();
+    std::vector<MappedFile> mapped = mapped_files(core_, found_.mappings);
+    if (mapped.size() == 1 && mapped.front().is_main) {
+      add_loaded_libraries(mapped.front());
+      mapped = mapped_files(core_, found_.mappings);
+    }
     for (const MappedFile& file : mapped)
       if (file.path().starts_with('/')) folders_.push_back(folder_of(file.path()));
     for (const MappedFile& file : mapped) add(file);
@@ -192,9 +211,30 @@ class Search {
   }
 
  private:
-  void add(const MappedFile& mapped) {
+  [[nodiscard]] Choice choose(const MappedFile& mapped) {
     Choice choice = choose_given(mapped);
-    if (choice.path.empty()) choice = choose_recorded(mapped);
+    return choice.path.empty() ? choose_recorded(mapped) : choice;
+  }
+
+  // Nothing names libraries, and the program's headers, which lead to the dynamic loader's list,
+  // are not in memory: the program's file has them.
+  void add_loaded_libraries(const MappedFile& program) {
+    const Choice choice = choose(program);
+    const Result<InputFile> input = InputFile::open(choice.path);
+    if (choice.path.empty() || !input) return;
+    const auto elf = read_elf_segments(input->bytes(), choice.path);
+    const Loaded loaded = load(core_, program, choice.path);
+    if (!elf || loaded.biases.size() != 1) return;
+    const std::string loader = text_of_segment(*elf, PT_INTERP, input->bytes());
+    for (const ElfSegment& segment : elf->segments) {
+      if (segment.type != PT_DYNAMIC) continue;
+      for (CoreMapping& library : loaded_libraries(core_, segment, loaded.biases.front(), loader))
+        found_.mappings.push_back(std::move(library));
+    }
+  }
+
+  void add(const MappedFile& mapped) {
+    Choice choice = choose(mapped);
     add_debug_files(mapped, choice.path);
     Loaded loaded;
     if (!choice.path.empty()) loaded = load(core_, mapped, choice.path);
@@ -208,7 +248,8 @@ class Search {
                                           ? " cannot be used: the file with the stacks names no "
                                             "processor that telltale knows"
                                           : " cannot be used: it is a program of another machine");
-    if (choice.why_not.empty() && (!mapped.build_id.empty() || mapped.is_main))
+    if (choice.why_not.empty() &&
+        (!mapped.build_id.empty() || mapped.is_main || name_of(mapped.path()).contains(".so")))
       choice.why_not = why_missing(mapped, {});
     if (choice.why_not.empty()) return;
     problems_.add(
@@ -340,7 +381,8 @@ class Search {
     if (main != mapped.end()) {
       detail += fmt::format("; the core file is of {} with build-id {}", main->path(),
                             main->build_id.empty() ? "unknown" : main->build_id);
-      if (main->build_id.empty() && !given.is_debug_file)
+      if (main->build_id.empty() && !given.is_debug_file &&
+          load(core_, *main, given.path).fit == Fit::no)
         detail += ", whose segments have other places";
     } else {
       detail += "; the core file names no program";

@@ -20,6 +20,8 @@ struct CoreProgram {
 struct CorePrograms {
   std::vector<CoreProgram> programs;     // in order of address
   std::vector<std::string> debug_files;  // of the given files, those that are separate debug files
+  // Those of the core file, or those that the dynamic loader's list names.
+  std::vector<CoreMapping> mappings;
 };
 
 // Files of programs, shared objects and separate debug files.

@@ -21,6 +21,7 @@
 #include "program/code_addresses.h"
 #include "program/core_programs.h"
 #include "program/debug_file_search.h"
+#include "program/dwarf_registers.h"
 #include "program/exception_landing.h"
 #include "program/frame_reader.h"
 #include "program/static_sections.h"
@@ -47,6 +48,7 @@ class CoreStacks::State {
                     ProblemLog& problems) {
     dwfl_ = dwfl_begin(search_.callbacks());
     if (dwfl_ == nullptr) return usage_error(dwfl_errmsg(-1));
+    mappings_ = programs.mappings;
     dwfl_report_begin(dwfl_);
     for (const CoreProgram& program : programs.programs) {
       Dwfl_Module* module = dwfl_report_elf(dwfl_, program.path.c_str(), program.path.c_str(), -1,
@@ -323,9 +325,19 @@ class CoreStacks::State {
     self->frames_->read(self->dwfl_, state, in_call, frames);
     for (StackFrame& frame : std::span(frames).subspan(known))
       if (frame.module.empty()) frame.missing_module = self->addresses().mapped_file(frame.pc);
-    if (frames.size() == 1 && frames.front().interrupted &&
-        self->addresses().is_no_code(frames.front().pc))
-      return self->return_from_no_code(registers_of(state));
+    if (frames.size() == 1 && frames.front().interrupted) {
+      const uint64_t pc = frames.front().pc;
+      const bool is_no_code = self->addresses().is_no_code(pc);
+      if (is_no_code ||
+          (frames.front().may_lack_caller && self->addresses().is_linkage_table(pc))) {
+        if (auto caller = self->caller_after_call(registers_of(state))) {
+          frames.front().may_lack_caller = false;
+          self->goes_on_in_call_ = true;
+          return self->land(*std::move(caller));
+        }
+      }
+      if (is_no_code) return self->stop_without_caller(registers_of(state));
+    }
     if (frames.empty() || !is_exception_unwinder(frames.back().symbol)) return DWARF_CB_OK;
     if (auto landing = self->frames_->find_landing(self->dwfl_, state, frames.back()))
       return self->land(*std::move(landing));
@@ -333,29 +345,34 @@ class CoreStacks::State {
     return DWARF_CB_OK;
   }
 
-  // A call of an address at which there is no code, for example through a null pointer: no unwind
-  // table describes it, but the call has just pushed the return address. (libdwfl would take the
-  // frame pointer, and miss the caller.)
-  int return_from_no_code(LandingRegisters registers) {
-    constexpr size_t kFramePointer = 6;
-    constexpr size_t kStackPointer = 7;
+  // Where the thread goes on after a call that has just been made: of an address at which there is
+  // no code, for example through a null pointer, or of code of the linker. No unwind table
+  // describes it, but the call has pushed the return address (x86-64) or put it into a register
+  // (AArch64). libdwfl would take the frame pointer, and miss the caller.
+  [[nodiscard]] std::optional<LandingRegisters> caller_after_call(
+      LandingRegisters registers) const {
     constexpr uint64_t kReturnAddressBytes = 8;
-    if (core_.machine() != EM_X86_64) return DWARF_CB_OK;
-    std::optional<uint64_t>& stack_pointer = registers.registers[kStackPointer];
-    const auto address =
-        stack_pointer ? core_.read_number(*stack_pointer, kReturnAddressBytes) : std::nullopt;
-    if (!address || !addresses().follows_call(*address)) {
-      if (addresses().may_be_made_code(registers.pc) &&
-          addresses().is_frame_pointer(registers.registers[kFramePointer], stack_pointer))
-        return DWARF_CB_OK;
-      is_lost_ = true;
-      return DWARF_CB_ABORT;
+    std::optional<uint64_t> address;
+    if (core_.machine() == EM_AARCH64) {
+      address = registers.registers[kArmLink];
+    } else if (core_.machine() == EM_X86_64 && registers.registers[kRsp]) {
+      address = core_.read_number(*registers.registers[kRsp], kReturnAddressBytes);
+      *registers.registers[kRsp] += kReturnAddressBytes;
     }
-    stacks_->back().frames.back().may_lack_caller = false;
-    *stack_pointer += kReturnAddressBytes;
+    if (!address || !addresses().follows_call(*address)) return std::nullopt;
     registers.pc = *address - 1;
-    goes_on_in_call_ = true;
-    return land(registers);
+    return registers;
+  }
+
+  // The innermost frame is where no code is, and nothing tells who called it.
+  int stop_without_caller(const LandingRegisters& registers) {
+    const bool is_arm = core_.machine() == EM_AARCH64;
+    if (addresses().may_be_made_code(registers.pc) &&
+        addresses().is_frame_pointer(registers.registers[is_arm ? kArmFramePointer : kRbp],
+                                     registers.registers[is_arm ? kArmStackPointer : kRsp]))
+      return DWARF_CB_OK;
+    is_lost_ = true;
+    return DWARF_CB_ABORT;
   }
 
   // The thread's frames go on from a landing pad.
@@ -365,7 +382,7 @@ class CoreStacks::State {
     return DWARF_CB_ABORT;
   }
 
-  [[nodiscard]] CodeAddresses addresses() const { return {core_, dwfl_}; }
+  [[nodiscard]] CodeAddresses addresses() const { return {core_, mappings_, dwfl_}; }
 
   static LandingRegisters registers_of(Dwfl_Frame* state) {
     LandingRegisters landing;
@@ -381,6 +398,7 @@ class CoreStacks::State {
   const CoreFile& core_;
   CoreStackOptions options_;
   std::vector<std::string> debug_files_;  // that were given
+  std::vector<CoreMapping> mappings_;
   DebugFileSearch search_;
   Dwfl* dwfl_ = nullptr;
   bool attached_ = false;

@@ -8,13 +8,15 @@
 #include <string_view>
 
 #include "program/core_file.h"
+#include "program/dwarf_registers.h"
 
 namespace telltale {
 
-// Where a thread goes on, with its registers as DWARF numbers those of x86-64; empty: unknown.
+// Where a thread goes on, with its registers as DWARF numbers them; empty: unknown, or the machine
+// has fewer.
 struct LandingRegisters {
   uint64_t pc = 0;
-  std::array<std::optional<uint64_t>, 17> registers;
+  std::array<std::optional<uint64_t>, kArmRegisters> registers;
 };
 
 // Whether a function of this name is one of libgcc's that do not return, but go on in a landing pad

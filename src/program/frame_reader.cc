@@ -106,14 +106,11 @@ std::optional<FrameRule> frame_rule(Dwfl_Module* module, uint64_t address) {
   return found;
 }
 
-constexpr unsigned kStackPointer = 7;  // of x86-64, as DWARF numbers it
-
-// Registers of x86-64 that a frame keeps for its caller, and the stack pointer.
-bool keeps_value(unsigned number) {
-  constexpr unsigned kRbx = 3;
-  constexpr unsigned kRbp = 6;
-  constexpr unsigned kR12 = 12;
-  return number == kRbx || number == kRbp || number == kStackPointer || number >= kR12;
+// Registers that a frame keeps for its caller, and the stack pointer, as DWARF numbers them.
+bool keeps_value(uint16_t machine, unsigned number) {
+  if (machine == EM_AARCH64)
+    return (number >= kArmX19 && number <= kArmFramePointer) || number == kArmStackPointer;
+  return number == kRbx || number == kRbp || number == kRsp || number >= kR12;
 }
 
 // Where a variable is in a frame.
@@ -125,7 +122,7 @@ struct VariableAddress {
 // From the canonical frame address if its place is given by the register that this address is
 // computed from, so that it does not matter what the instructions since then did to the register.
 // In a frame with its own alignment: by the register's value.
-VariableAddress address_of(Dwfl_Module* module, const PlacedVariable& variable,
+VariableAddress address_of(uint16_t machine, Dwfl_Module* module, const PlacedVariable& variable,
                            const LocationContext& context) {
   Dwarf_Addr bias = 0;
   if (dwfl_module_getelf(module, &bias) == nullptr) return {};
@@ -136,7 +133,7 @@ VariableAddress address_of(Dwfl_Module* module, const PlacedVariable& variable,
                        static_cast<uint64_t>(variable.offset),
             .by_frame_address = true};
   }
-  if (!keeps_value(variable.base)) return {};
+  if (!keeps_value(machine, variable.base)) return {};
   const std::optional<uint64_t> base = context.read_register(variable.base);
   if (!base) return {};
   return {.address = *base + static_cast<uint64_t>(variable.offset)};
@@ -212,7 +209,7 @@ std::optional<LandingRegisters> FrameReader::find_landing(Dwfl* dwfl, Dwfl_Frame
   place.module = dwfl_addrmodule(dwfl, place.pc);
   if (place.module == nullptr) return std::nullopt;
   const LocationContext context = context_of(place, state);
-  const std::optional<uint64_t> stack_pointer = context.read_register(kStackPointer);
+  const std::optional<uint64_t> stack_pointer = context.read_register(kRsp);
   if (!context.canonical_frame_address || !stack_pointer) return std::nullopt;
   return telltale::find_landing(core_, {.stack_pointer = *stack_pointer,
                                         .frame_address = *context.canonical_frame_address,
@@ -250,7 +247,8 @@ void FrameReader::add_placed_variables(const Place& place, const LocationContext
   const bool has_variables = !frame.variables.empty();
   for (const PlacedVariable& placed : find_(frame)) {
     StackVariable variable{.name = placed.name, .values = {}, .missing = {}};
-    const auto [address, by_frame_address] = address_of(place.module, placed, context);
+    const auto [address, by_frame_address] =
+        address_of(core_.machine(), place.module, placed, context);
     if (has_variables && !by_frame_address) continue;
     constexpr uint64_t kBytes = sizeof(uint64_t);
     if (!address) {

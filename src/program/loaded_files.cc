@@ -24,15 +24,27 @@ class LoadedFiles {
  public:
   explicit LoadedFiles(const CoreFile& core) : core_(core) {}
 
-  std::vector<CoreMapping> run(uint64_t name_address) {
+  std::vector<CoreMapping> program_and_libraries(uint64_t name_address) {
     const uint64_t headers = core_.program_headers_address();
+    if (headers == 0) return {};
     const uint64_t begin = headers / kPage * kPage;
+    const std::string name = text_at(name_address);
     const auto program = elf_at(begin);
-    if (headers == 0 || !program || begin + program->headers_offset != headers) return {};
-    const uint64_t bias = program->load_bias(0, begin);
-    add(*program, bias, text_at(name_address));
-    for (const ElfSegment& segment : program->segments)
-      if (segment.type == PT_DYNAMIC) add_libraries(segment, bias);
+    if (!program) {
+      add_without_headers(begin, name);
+    } else if (begin + program->headers_offset == headers) {
+      const uint64_t bias = program->load_bias(0, begin);
+      add(*program, bias, name);
+      for (const ElfSegment& segment : program->segments)
+        if (segment.type == PT_DYNAMIC) add_libraries(segment, bias);
+    }
+    return std::move(mappings_);
+  }
+
+  std::vector<CoreMapping> libraries(const ElfSegment& dynamic, uint64_t bias,
+                                     const std::string& loader) {
+    loader_ = loader;
+    add_libraries(dynamic, bias);
     return std::move(mappings_);
   }
 
@@ -68,6 +80,23 @@ class LoadedFiles {
     }
   }
 
+  // qemu leaves executable memory out, where the headers of many files are. Such segments adjoin
+  // those of a file's data, and often those of the next file.
+  void add_without_headers(uint64_t address, const std::string& path) {
+    if (path.empty() || !core_.memory(address, 1).empty()) return;
+    for (const ElfSegment& segment : core_.segments()) {
+      if (segment.type != PT_LOAD || (segment.flags & PF_X) == 0 ||
+          address - segment.address >= segment.memory_size)
+        continue;
+      mappings_.push_back({.begin = address,
+                           .end = segment.address + segment.memory_size,
+                           .file_offset = 0,
+                           .path = path,
+                           .build_id = {}});
+      return;
+    }
+  }
+
   void add_libraries(const ElfSegment& dynamic, uint64_t bias) {
     constexpr uint64_t kMostEntries = 1000;
     constexpr int kMostLibraries = 1000;
@@ -81,22 +110,34 @@ class LoadedFiles {
     uint64_t library = number_at(debug + kFirstLibrary);
     for (int i = 0; i < kMostLibraries && library != 0; ++i) {
       const uint64_t library_bias = number_at(library);
-      // The program itself has no name there.
-      if (const std::string name = text_at(number_at(library + kName)); !name.empty()) {
-        if (const auto elf = elf_at(library_bias)) add(*elf, library_bias, name);
+      const uint64_t name_address = number_at(library + kName);
+      const bool has_name = !core_.memory(name_address, 1).empty();
+      // The program itself has an empty one.
+      if (const std::string name = has_name ? text_at(name_address) : loader_; !name.empty()) {
+        if (const auto elf = elf_at(library_bias)) {
+          add(*elf, library_bias, name);
+        } else {
+          add_without_headers(library_bias, name);
+        }
       }
       library = number_at(library + kNext);
     }
   }
 
   const CoreFile& core_;
+  std::string loader_;
   std::vector<CoreMapping> mappings_;
 };
 
 }  // namespace
 
 std::vector<CoreMapping> loaded_files(const CoreFile& core, uint64_t name_address) {
-  return LoadedFiles(core).run(name_address);
+  return LoadedFiles(core).program_and_libraries(name_address);
+}
+
+std::vector<CoreMapping> loaded_libraries(const CoreFile& core, const ElfSegment& dynamic,
+                                          uint64_t bias, const std::string& loader) {
+  return LoadedFiles(core).libraries(dynamic, bias, loader);
 }
 
 }  // namespace telltale

@@ -2,16 +2,19 @@
 
 #include <elf.h>
 
+#include <algorithm>
+
 #include "bytes/input_file.h"
 #include "program/elf_image.h"
 
 namespace telltale {
 
-std::vector<uint8_t> read_program_code(const std::string& path, uint64_t begin, uint64_t end) {
+std::vector<uint8_t> read_program_code(const std::string& path, uint16_t machine, uint64_t begin,
+                                       uint64_t end) {
   const Result<InputFile> input = InputFile::open(path);
   if (!input) return {};
   const Result<ElfImage> image = ElfImage::read(input->bytes(), path);
-  if (!image || image->machine() != EM_X86_64) return {};
+  if (!image || image->machine() != machine) return {};
   for (const ElfSection& section : image->sections()) {
     if ((section.flags & SHF_EXECINSTR) == 0 || section.type != SHT_PROGBITS ||
         begin < section.address || begin > end || end - section.address > section.size)
@@ -23,6 +26,17 @@ std::vector<uint8_t> read_program_code(const std::string& path, uint64_t begin, 
     return code;
   }
   return {};
+}
+
+bool is_in_linkage_table(const std::string& path, uint64_t address) {
+  const Result<InputFile> input = InputFile::open(path);
+  if (!input) return false;
+  const Result<ElfImage> image = ElfImage::read(input->bytes(), path);
+  return image && std::ranges::any_of(image->sections(), [&](const ElfSection& section) {
+           return (section.flags & SHF_EXECINSTR) != 0 &&
+                  address - section.address < section.size &&
+                  (section.name.starts_with(".plt") || section.name.starts_with(".iplt"));
+         });
 }
 
 }  // namespace telltale

@@ -5,7 +5,7 @@ import re
 import struct
 
 from path_sections import Records, machine_blocks, parse_entries, section_of_any_type
-from sampler_programs import SOURCE_DIR, run, section
+from sampler_programs import SOURCE_DIR, run
 
 RED_ZONE, WINDOW = 512, 2048
 STEP = struct.Struct(f"<4Q{WINDOW}s")
@@ -46,8 +46,8 @@ class Checker:
     """What ran, by the positions that were passed; compared with what the variables say."""
 
     def __init__(self, program):
-        self.entries = parse_entries(section(program, ".debug_PT"))
-        self.records = Records(section(program, ".debug_telltale_paths"))
+        self.entries = parse_entries(section_of_any_type(program, ".debug_PT"))
+        self.records = Records(section_of_any_type(program, ".debug_telltale_paths"))
         for offset, rows in self.records.functions.values():
             self.entries[offset].count_repetitions([(int(row[1]), int(row[2])) for row in rows if row[0] == "repeat"])
         self.bounds = bounds_of_functions(program)

@@ -1,6 +1,7 @@
 """telltale paths of programs that stopped in code that no file has, or in a handler on a signal stack: the callers are found,
 whatever the stacks are read from."""
 import json
+import shutil
 import subprocess
 import time
 import unittest
@@ -19,8 +20,8 @@ def functions(document):
 
 
 class StopsElsewhere(SamplerCase):
-    def build(self, level):
-        return build(self.path("stops_elsewhere"), RELEASES[-1], "-g", level, "--trace=pt.schema", "-silent",
+    def build(self, level, *words):
+        return build(self.path("stops_elsewhere"), RELEASES[-1], "-g", level, "--trace=pt.schema", "-silent", *words,
                      PROGRAMS / "cases/stops_elsewhere.c")
 
     def gdb(self, program, way):
@@ -74,6 +75,18 @@ class StopsElsewhere(SamplerCase):
             document = self.gdb(program, "kernel")
             self.assertEqual(functions(document), CLOCK)
             self.assertEqual(traced(document), traced(core))
+
+    @unittest.skipUnless(shutil.which("ld.lld-19"), "needs lld")
+    def test_code_of_the_linker(self):
+        """lld describes it in no unwind table."""
+        for level in ("-O0", "-O2"):
+            program = self.build(level, f"--ld-path={shutil.which('ld.lld-19')}")
+            run("gdb", "-nx", "-q", "-batch", "-ex", "break asks_for_time", "-ex", "run", "-ex", "break *'clock_gettime@plt'", "-ex", "continue",
+                "-ex", f"generate-core-file {self.path('core')}", "--args", program, "kernel")
+            document = paths(self.path("core"))
+            self.assertEqual(functions(document)[1:], CLOCK[2:])
+            self.assertEqual([frame["may_lack_caller"] for frame in document["threads"][0]["frames"][:2]], [False, False])
+            self.assertIsNotNone(traced(document)[0]["asks_for_time"][2])
 
     def test_a_handler_on_a_signal_stack_of_a_running_process(self):
         for level in ("-O0", "-O2"):

@@ -1,5 +1,7 @@
 #include "import/csi/program_metadata.h"
 
+#include <elf.h>
+
 #include <algorithm>
 #include <bit>
 #include <iterator>
@@ -122,7 +124,7 @@ void read_modules(const CoreFile& core, const CoreStacks& stacks, DataFlow data_
   }
   for (auto& [module, parts] : read) {
     const auto code_of = [path = module](uint64_t begin, uint64_t end) {
-      return read_program_code(path, begin, end);
+      return read_program_code(path, EM_X86_64, begin, end);
     };
     modules[module].positions =
         PathPositions(std::move(parts.positions), std::move(parts.machine_blocks), code_of);

@@ -98,7 +98,11 @@ NOINLINE int self_loop(int n) {
 NOINLINE int jumping(int n) {
   int seen = 0;
   for (int i = 0; i < 3; ++i) {
+#if defined(__aarch64__)
+    __asm__ goto("cmp %w0, #2; b.lt %l[small]" : : "r"(n) : "cc" : small);
+#else
     __asm__ goto("cmpl $2, %0; jl %l[small]" : : "r"(n) : "cc" : small);
+#endif
     ++seen;
     continue;
   small:
