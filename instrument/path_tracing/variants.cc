@@ -147,6 +147,8 @@ std::vector<Variant> replicate(llvm::Function& function, std::vector<MechanismSe
   // As csi-cc numbers them: by name, where the empty set counts as the first.
   std::stable_partition(variants.begin(), variants.end(),
                         [](MechanismSet mechanisms) { return mechanisms == 0; });
+  // Clang inlines such functions first, but not recursive ones, nor those that coroutines wait in.
+  function.removeFnAttr(llvm::Attribute::AlwaysInline);
   const std::vector<llvm::GlobalVariable*> tables =
       label_tables(function).value_or(std::vector<llvm::GlobalVariable*>());
   std::vector<Variant> replicas;

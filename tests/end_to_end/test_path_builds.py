@@ -150,6 +150,14 @@ class Builds(SamplerCase):
                     names, _ = self.look_at(program)
                     self.assertTrue(any("resume" in name for name in names) or level == "-O2", names)
 
+    def test_variants_of_functions_that_are_always_inlined(self):
+        """A recursive one remains a function, and so does what a coroutine waits with."""
+        for release, flags in itertools.product(RELEASES, (("-O0",), ("-O2",), ("-O0", "-flto"))):
+            for source, words, expected in ((PROGRAMS / "cases/always_inlined.c", (), "8\n"), (PROGRAMS / "coroutine.cc", ("-std=c++20",), "184\n")):
+                with self.subTest(release=release, flags=flags, source=source.name):
+                    program = self.trace(release, "--trace=realistic.schema", "-silent", *flags, *words, source, cxx=source.suffix == ".cc")
+                    self.assertEqual(run(program).stdout, expected)
+
     def test_functions_that_return_twice_are_marked(self):
         for release in RELEASES:
             program = self.trace(release, "-O1", PROGRAMS / "returns_twice.c")
