@@ -168,5 +168,21 @@ TEST(CommandLine, StraightLineCodeThatCountsAllPairsIsNotVectorisedUnlessAsked) 
   EXPECT_LT(place(asks, "-fno-slp-vectorize"), place(asks, "-fslp-vectorize"));
 }
 
+TEST(CommandLine, PragmasOfLoopsThatCountGiveNoWarningsUnlessAsked) {
+  const auto place = [](const std::vector<std::string>& words, const char* word) {
+    const CommandLine line = rewrite(words, {"clang-19", "/plugin.so", "/library", 19});
+    return std::ranges::find(line.arguments, word) - line.arguments.begin();
+  };
+  const auto has = [](const std::vector<std::string>& words) {
+    const CommandLine line = rewrite(words, {"clang-19", "/plugin.so", "/library", 19});
+    return std::ranges::find(line.arguments, "-Wno-pass-failed") != line.arguments.end();
+  };
+  EXPECT_TRUE(has({"-fsampler-scheme=branches", "-c", "user.c"}));
+  EXPECT_TRUE(has({"--trace=pt.schema", "-c", "user.c"}));
+  EXPECT_FALSE(has({"-c", "user.c"}));
+  const std::vector<std::string> asks = {"-Wpass-failed", "--trace=pt.schema", "-c", "user.c"};
+  EXPECT_LT(place(asks, "-Wno-pass-failed"), place(asks, "-Wpass-failed"));
+}
+
 }  // namespace
 }  // namespace telltale::driver
