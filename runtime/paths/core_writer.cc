@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "mappings.h"
+#include "processor.h"
 #include "system.h"
 #include "threads.h"
 
@@ -53,15 +54,6 @@ constexpr uint64_t align_word(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
 void add_segment(uint64_t address, uint64_t bytes) {
   if (bytes != 0 && work->segment_count < kMostSegments)
     work->segments[work->segment_count++] = {address, bytes};
-}
-
-uint64_t stack_pointer_of(const Thread& thread) {
-#if defined(__x86_64__)
-  return thread.registers[19];
-#else
-  (void)thread;
-  return 0;
-#endif
 }
 
 // Frames of a thread end where its thread-local memory begins, those of the main thread where the
@@ -328,7 +320,7 @@ ElfW(Ehdr) file_header() {
   header.e_ident[EI_DATA] = ELFDATA2LSB;
   header.e_ident[EI_VERSION] = EV_CURRENT;
   header.e_type = ET_CORE;
-  header.e_machine = EM_X86_64;
+  header.e_machine = kMachine;
   header.e_version = EV_CURRENT;
   header.e_phoff = sizeof(header);
   header.e_ehsize = sizeof(header);
@@ -477,7 +469,7 @@ const char* write_core(const char* path, int signal, const siginfo_t& info,
     work->stacks[2 * i] = {};
     work->stacks[2 * i + 1] = {};
     if (thread.has_registers == 0) continue;
-    work->stacks[2 * i].address = stack_pointer_of(thread);
+    work->stacks[2 * i].address = stack_pointer(thread.registers);
     work->stacks[2 * i + 1].address = thread.interrupted_stack;
   }
   work->mappings.read(work->stacks, 2 * work->threads.count);

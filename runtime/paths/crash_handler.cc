@@ -16,6 +16,7 @@
 #include "../signals/sanitizer_death.h"
 #include "../signals/unchecked_memory.h"
 #include "core_writer.h"
+#include "processor.h"
 #include "signal_stack.h"
 #include "system.h"
 
@@ -218,7 +219,7 @@ void warn_if_not_writable() {
 
 // Before the program's own constructors, which may crash.
 __attribute__((constructor(101))) void begin() {
-#if defined(__x86_64__)
+#if defined(TELLTALE_PATHS_PROCESSOR)
   const signals::UncheckedMemory unchecked;
   const char* const name = chosen_name();
   if (name == nullptr || *name == 0 || !take_pattern(name) || !prepare_core_writer()) return;

@@ -7,6 +7,7 @@
 
 #include "../signals/aligned_handler.h"
 #include "../signals/alignment_check.h"
+#include "processor.h"
 #include "system.h"
 
 namespace telltale::paths {
@@ -19,14 +20,6 @@ Threads* asked = nullptr;
 int released = 0;
 int stop_signal = 0;
 struct sigaction before;
-
-uint64_t thread_pointer() {
-  uint64_t pointer = 0;
-#if defined(__x86_64__)
-  asm("mov %%fs:0, %0" : "=r"(pointer));
-#endif
-  return pointer;
-}
 
 // Thousands of threads may wait: they sleep until they are woken.
 void wait_for_release() {
@@ -96,27 +89,22 @@ void list_threads(Threads& threads, int self) {
 // Where the outermost handler on the thread's signal stack interrupted the thread: the kernel keeps
 // the registers and the bounds of the signal stack in a frame at its end.
 uint64_t interrupted_stack(const ucontext_t& context) {
-#if defined(__x86_64__)
   const auto* const memory = static_cast<const char*>(context.uc_stack.ss_sp);
   const size_t bytes = context.uc_stack.ss_size;
   const auto begin = reinterpret_cast<uint64_t>(memory);
   const auto is_inside = [&](uint64_t pointer) { return pointer - begin < bytes; };
-  const auto pointer = static_cast<uint64_t>(context.uc_mcontext.gregs[REG_RSP]);
-  constexpr size_t kFrameBytes = offsetof(ucontext_t, uc_sigmask);
-  if (!is_inside(pointer) || bytes < kFrameBytes) return 0;
+  const uint64_t pointer = stack_pointer(context);
+  if (!is_inside(pointer) || bytes < kContextBytes) return 0;
   constexpr size_t kWord = sizeof(uint64_t);
-  const size_t last = bytes - kFrameBytes;
+  const size_t last = bytes - kContextBytes;
   for (size_t at = last - (begin + last) % kWord; at < bytes && begin + at >= pointer;
        at -= kWord) {
     const auto* const frame = reinterpret_cast<const ucontext_t*>(memory + at);
-    const auto stopped_at = static_cast<uint64_t>(frame->uc_mcontext.gregs[REG_RSP]);
+    const uint64_t stopped_at = stack_pointer(*frame);
     if (frame->uc_stack.ss_sp == context.uc_stack.ss_sp && frame->uc_stack.ss_size == bytes &&
         !is_inside(stopped_at))
       return stopped_at;
   }
-#else
-  (void)context;
-#endif
   return 0;
 }
 
@@ -126,22 +114,7 @@ void take_registers(const ucontext_t& context, Thread& thread) {
   ::memset(&thread.registers, 0, sizeof(thread.registers));
   thread.thread_pointer = thread_pointer();
   thread.interrupted_stack = interrupted_stack(context);
-#if defined(__x86_64__)
-  // In the order of user_regs_struct; -1: segments and others that nobody needs.
-  static constexpr int kOrder[] = {REG_R15, REG_R14, REG_R13, REG_R12, REG_RBP, REG_RBX, REG_R11,
-                                   REG_R10, REG_R9,  REG_R8,  REG_RAX, REG_RCX, REG_RDX, REG_RSI,
-                                   REG_RDI, -1,      REG_RIP, -1,      REG_EFL, REG_RSP};
-  constexpr size_t kSystemCall = 15;
-  constexpr size_t kThreadPointer = 21;
-  for (size_t i = 0; i < sizeof(kOrder) / sizeof(kOrder[0]); ++i) {
-    if (kOrder[i] >= 0)
-      thread.registers[i] = static_cast<elf_greg_t>(context.uc_mcontext.gregs[kOrder[i]]);
-  }
-  thread.registers[kSystemCall] = ~elf_greg_t{0};
-  thread.registers[kThreadPointer] = thread.thread_pointer;
-#else
-  (void)context;
-#endif
+  copy_registers(context, thread.registers);
 }
 
 void stop_threads(Threads& threads) {

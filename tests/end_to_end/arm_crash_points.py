@@ -143,7 +143,7 @@ class ArmTrace(Trace):
         """The instruction is about to run."""
         pc, stack_pointer = registers[PC], registers[STACK_POINTER]
         before, self.before = self.before, pc
-        is_call = before in self.calls and registers[LINK] == before + 4 and pc != before + 4
+        is_call = before in self.calls and registers[LINK] == before + 4
         while self.stack and self.stack[-1].frame == (pc, stack_pointer):
             self.stack.pop()
         jumps = before is not None and pc != before + 4 and not is_call
