@@ -46,8 +46,10 @@ endfunction()
 telltale_pkgconfig(telltale "reads recordings from C++" -ltelltale)
 # Programs get the static recorder, which needs nothing when they run; as the targets of the CMake package do.
 telltale_pkgconfig(telltale-stacktrack "checkpoints that record what a program does" -l:libtelltale_stacktrack.a)
-telltale_pkgconfig(telltale-xray "the recorder of function calls, for programs that control it"
-                   "-Wl,-u,telltale_xray_start -l:libtelltale_xray.a")
+if(TARGET xray_recorder)
+  telltale_pkgconfig(telltale-xray "the recorder of function calls, for programs that control it"
+                     "-Wl,-u,telltale_xray_start -l:libtelltale_xray.a")
+endif()
 
 # The manual pages are generated from the command line's declarations.
 set(telltale_man ${PROJECT_BINARY_DIR}/man)

@@ -42,8 +42,7 @@ TEST(CommandLine, LanguageHoldsForFilesBehindIt) {
 // signal() in them.
 TEST(CommandLine, OtherMachinesGetNoRuntimes) {
   EXPECT_TRUE(links_runtime({"--trace=pt.schema", "user.o"}));
-  EXPECT_TRUE(links_runtime({"--target=x86_64-linux-gnu", "user.o"}));
-  for (const char* const target : {"-m32", "--target=aarch64-linux-gnu"}) {
+  for (const char* const target : {"-m32", "--target=riscv64-linux-gnu"}) {
     EXPECT_FALSE(links_runtime({target, "--trace=pt.schema", "user.o"})) << target;
     EXPECT_FALSE(links_runtime({target, "user.o"})) << target;
   }

@@ -1,6 +1,6 @@
 // What the crash handler has to know of the processor: which registers a core file has, in which
-// order (asm/ptrace.h: user_regs_struct of x86-64, user_pt_regs of AArch64), and which of them is the
-// stack pointer. TELLTALE_PATHS_PROCESSOR is defined for processors that have a crash handler.
+// order (asm/ptrace.h: user_regs_struct of x86-64, user_pt_regs of AArch64), and which of them is
+// the stack pointer. TELLTALE_PATHS_PROCESSOR is defined for processors that have a crash handler.
 #pragma once
 
 #include <elf.h>

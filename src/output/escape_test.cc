@@ -191,7 +191,7 @@ TEST(Escape, JsonStringsParseToTheSameText) {
 }
 
 TEST(Escape, EachAsciiCharacterInJsonAndInScripts) {
-  for (char c = 0; c >= 0 && c < 0x7F; ++c) {
+  for (char c = 0; c < 0x7F; ++c) {
     const std::string text(1, c);
     const std::string escape = c == '"'    ? "\\\""
                                : c == '\\' ? "\\\\"

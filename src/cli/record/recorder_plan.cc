@@ -44,8 +44,13 @@ Result<std::string> find_library(std::string_view name) {
     std::string versioned = path + "." TELLTALE_SOVERSION;
     if (fs::exists(versioned, failure)) return versioned;
   }
-  return io_error((folder / TELLTALE_LIBRARY_FOLDER / name).lexically_normal().string(),
-                  "the recorder is not installed", ENOENT);
+#if defined(__x86_64__)
+  constexpr std::string_view kWhy = "the recorder is not installed";
+#else
+  constexpr std::string_view kWhy = "function calls are recorded on x86-64 only: no recorder";
+#endif
+  return io_error((folder / TELLTALE_LIBRARY_FOLDER / name).lexically_normal().string(), kWhy,
+                  ENOENT);
 }
 
 // Settings of a recorder in the syntax of its environment variable.
