@@ -10,6 +10,10 @@
 
 namespace telltale::instrument {
 
+// Arguments of a mark are its number, the value that it forwards, and the operands that this value
+// is compared with.
+inline constexpr unsigned kFirstOperandArgument = 2;
+
 // The mark that a call represents; null for any other instruction.
 const Mark* mark_of(const llvm::Instruction& instruction, const TranslationUnit& unit);
 

@@ -24,7 +24,7 @@ llvm::Constant* array_of(const std::vector<llvm::Constant*>& entries) {
 }  // namespace
 
 unsigned operand_argument(const Mark& mark, unsigned index) {
-  unsigned argument = 2;
+  unsigned argument = kFirstOperandArgument;
   for (unsigned i = 0; i < index; ++i) argument += mark.operands[i].is_constant ? 0 : 1;
   return argument;
 }
@@ -153,7 +153,7 @@ void CounterTables::add_weak_operands(const llvm::CallInst& call, const Mark& ma
   if (!marks_with_known_operands_.insert(&mark).second) return;
   std::vector<llvm::Constant*>* operands = nullptr;  // of the site before
   std::uint64_t following = 0;                       // the row after it
-  for (unsigned i = 0, argument = 2; i < mark.sites.size(); ++i) {
+  for (unsigned i = 0, argument = kFirstOperandArgument; i < mark.sites.size(); ++i) {
     if (mark.operands[i].is_constant) continue;
     llvm::Value* const operand = call.getArgOperand(argument++);
     if (!is_weak(operand)) continue;

@@ -93,12 +93,13 @@ void apply_weights(TranslationUnit& unit) {
 void weaken_globals_of_marks(llvm::Module& module, const TranslationUnit& unit) {
   for (llvm::GlobalVariable& global : module.globals()) {
     if (!global.isDeclaration() || global.use_empty() || !global.hasExternalLinkage()) continue;
-    bool only_marks = true;
-    for (const llvm::User* const user : global.users()) {
-      const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(user);
-      only_marks = only_marks && instruction != nullptr && mark_of(*instruction, unit) != nullptr;
-    }
-    if (!only_marks) continue;
+    const auto is_compared = [&](const llvm::Use& use) {
+      const auto* const instruction = llvm::dyn_cast<llvm::Instruction>(use.getUser());
+      // A mark passes its value on to the program, which uses the address then.
+      return instruction != nullptr && mark_of(*instruction, unit) != nullptr &&
+             use.getOperandNo() >= kFirstOperandArgument;
+    };
+    if (!llvm::all_of(global.uses(), is_compared)) continue;
     global.setLinkage(llvm::GlobalValue::ExternalWeakLinkage);
     if (global.hasDefaultVisibility() || module.getPICLevel() == llvm::PICLevel::NotPIC) continue;
     // Position-independent code may not assume that it is near: a hidden variable that no file

@@ -21,8 +21,8 @@ std::array<unsigned, kSchemeCount> assign_rows(const llvm::Module& module, Trans
 // equal ones, the last.
 void apply_weights(TranslationUnit& unit);
 
-// A global variable that only marks read need not exist: a header may declare what no library
-// defines. Gives it weak linkage.
+// A global variable that is only compared with need not exist: a header may declare what no library
+// defines. Gives it weak linkage. Not to one whose address is a mark's value: the program uses it.
 void weaken_globals_of_marks(llvm::Module& module, const TranslationUnit& unit);
 
 // Functions with marks write memory, whatever their attributes (`pure`, `const`) say: without this,

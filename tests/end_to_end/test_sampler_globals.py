@@ -27,6 +27,20 @@ class Globals(SamplerCase):
                         names = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
                         self.assertIn("telltale.sampler.load", names)
 
+    def test_addresses_of_variables_of_an_archive(self):
+        schemes = "-fsampler-scheme=scalar-pairs,bounds,data,atoms,atoms-rw,compare-swap,yields"
+        for release in RELEASES:
+            member = build(self.path("member.o"), release, "-c", PROGRAMS / "archived_globals.c")
+            archive = self.path("library.a")
+            subprocess.run(["ar", "rcs", archive, member], check=True)
+            for use, expected in (("ALLOCATOR", "8\n"), ("MEMBER", "9\n"), ("GLOBAL", "6\n")):
+                for words in (("-O0",), ("-O2",), ("-O2", "-fno-sample"), ("-O2", "-fPIC"), ("-O2", "-fsampler-adaptive")):
+                    with self.subTest(release=release, use=use, words=words):
+                        program = build(self.path("program"), release, *words, schemes, f"-D{use}",
+                                        PROGRAMS / "archived_addresses.c", archive)
+                        done = self.run_reported(program, SAMPLER_SPARSITY="1")
+                        self.assertEqual((done.returncode, done.stdout), (0, expected))
+
 
 if __name__ == "__main__":
     unittest.main()
