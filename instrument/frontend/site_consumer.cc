@@ -207,11 +207,17 @@ class SiteConsumer : public clang::ASTConsumer {
     const bool waits = cxx && (function.isConstexpr() ||
                                ((function.isInlined() || function.isTemplateInstantiation()) &&
                                 !is_emitted_at_once(function)));
-    if (waits) {
+    if (waits || (!cxx && is_of_another_file(function))) {
       state_->deferred.push_back(&function);
     } else {
       instrument(function);
     }
+  }
+
+  // Is the definition only there to be inlined? In C, a declaration below, such as `extern inline`,
+  // can still make it the one that clang emits, at the end.
+  bool is_of_another_file(const clang::FunctionDecl& function) const {
+    return state_->context.GetGVALinkageForFunction(&function) == clang::GVA_AvailableExternally;
   }
 
   // Is it an implicit or defaulted constructor of a class with default member initialisers?
@@ -227,8 +233,8 @@ class SiteConsumer : public clang::ASTConsumer {
       return false;
     if (function.hasAttr<clang::NoInstrumentFunctionAttr>() || function.hasAttr<clang::NakedAttr>())
       return false;
+    if (is_of_another_file(function)) return false;
     const clang::ASTContext& context = state_->context;
-    if (context.GetGVALinkageForFunction(&function) == clang::GVA_AvailableExternally) return false;
     const clang::Stmt* const body = function.getBody();
     if (!llvm::isa<clang::CompoundStmt>(body) && !llvm::isa<clang::CXXTryStmt>(body) &&
         !llvm::isa<clang::CoroutineBodyStmt>(body))

@@ -70,6 +70,19 @@ class Places(SamplerCase):
                 self.assertEqual([row[-1] for row in rows], ["sum = 0;", "i < n", "++i;", "sum += i;", "j = 0;", "j < n", "++j;",
                                                              "sum += j;", "k > 3", "sum += k;", "return sum;"])
 
+    def test_inline_functions_of_c_that_a_later_declaration_makes_external(self):
+        schemes = "-fsampler-scheme=function-entries,branches,coverage"
+        for release in RELEASES:
+            for words in (("-O0", "-fno-sample"), ("-O2", "-fno-sample"), ("-O2",), ("-O2", "-fsampler-adaptive")):
+                with self.subTest(release=release, words=words):
+                    program = build(self.path("p"), release, *words, schemes, PROGRAMS / "inline_definition.c",
+                                    PROGRAMS / "inline_definition_user.c")
+                    self.assertEqual(self.run_reported(program, SAMPLER_SPARSITY="1", SAMPLER_RATES="uniform").stdout, "2 10\n")
+                    of_function = [line.split("\t") for line in resolved(self.report, program) if "\ttwice" in line]
+                    self.assertEqual([line[-1] for line in of_function if line[0] == "function-entries"], ["2"])
+                    self.assertEqual([line[-2:] for line in of_function if line[0] == "branches"], [["1", "1"]])
+                    self.assertEqual(sorted(line[-1] for line in of_function if line[0] == "coverage"), ["1", "1", "2"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,0 +1,3 @@
+#include "inline_definition.h"
+
+extern inline int twice(int number);
