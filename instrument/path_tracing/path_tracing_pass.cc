@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,10 +75,12 @@ class PathTracing {
   }
 
  private:
-  void warn(const llvm::Function& function, const std::string& why) const {
-    if (unit_.options.is_silent) return;
+  // Once for all copies of a function that the Sampler made: the user knows the source's name.
+  void warn(const llvm::Function& function, const std::string& why) {
+    const std::string name = source_of(function).symbol.str();
+    if (unit_.options.is_silent || !warned_.insert({name, why}).second) return;
     llvm::errs() << "telltale-cc: warning: " << module_.getSourceFileName() << ": function '"
-                 << function.getName() << "' is not traced: " << why << "\n";
+                 << name << "' is not traced: " << why << "\n";
   }
 
   void skip(llvm::Function& function, const std::string& reason, std::uint64_t path_count = 0) {
@@ -115,7 +118,8 @@ class PathTracing {
       llvm::errs() << "telltale-cc: warning: " << module_.getSourceFileName()
                    << ": filtered scheme '" << braced(sets.first) << "' to '" << braced(sets.second)
                    << "' for function '" << filtered.first << "'";
-      if (filtered.count > 1) llvm::errs() << " and " << filtered.count - 1 << " more";
+      const std::size_t others = filtered.functions.size() - 1;
+      if (others > 0) llvm::errs() << " and " << others << " more";
       llvm::errs() << "\n";
     }
   }
@@ -145,7 +149,9 @@ class PathTracing {
       const MechanismSet kept = reason.empty() ? filtered(function, mechanisms) : 0;
       if (reason.empty() && kept != mechanisms) {
         Filtered& same = filtered_[{mechanisms, kept}];
-        if (same.count++ == 0) same.first = function.getName().str();
+        const std::string name = source_of(function).symbol.str();
+        if (same.functions.empty()) same.first = name;
+        same.functions.insert(name);
       }
       if (!llvm::is_contained(variants, kept)) variants.push_back(kept);
     }
@@ -235,10 +241,11 @@ class PathTracing {
   bool is_optimised_;
   struct Filtered {
     std::string first;
-    std::uint64_t count = 0;
+    std::set<std::string> functions;
   };
   // By the sets of mechanisms before and after.
   std::map<std::pair<MechanismSet, MechanismSet>, Filtered> filtered_;
+  std::set<std::pair<std::string, std::string>> warned_;  // the function and why
   std::uint64_t next_id_ = 0;  // ids of blocks are unique in an object file
 };
 

@@ -249,6 +249,11 @@ class Builds(SamplerCase):
         self.assertEqual((done.returncode, done.stderr),
                          (0, f"telltale-cc: warning: {source}: function 'three_ifs' is not traced: no rule of the schema matches\n"
                              f"telltale-cc: warning: {source}: filtered scheme '{{PT}}' to '{{}}' for function 'main'\n"))
+        with_copies = compile_with(RELEASES[0], f"--trace={schema}", "-fsampler-scheme=scalar-pairs,returns", "-fsampler-adaptive",
+                                   source, "-o", self.path("other"))
+        self.assertIn("function 'three_ifs' is not traced", with_copies.stderr)
+        for line in with_copies.stderr.splitlines():
+            self.assertIn(line, done.stderr.splitlines())
         done = compile_with(RELEASES[0], "--trace=all.schema", source, "-o", self.path("other"))
         self.assertIn(f"telltale-cc: warning: {source}: filtered scheme '{{BBC,CC,FC,PT}}' to '{{BBC,PT}}' for function ", done.stderr)
         for words in (["-silent"], ["-no-filter"]):
