@@ -392,8 +392,8 @@ CommandLine rewrite(const std::vector<std::string>& given, const Installation& i
                {"--start-no-unused-arguments", "-fno-slp-vectorize", "--end-no-unused-arguments"});
   }
   if (parts.options.any_scheme() || traces) {
-    // Loops that count are not what a pragma asked LLVM to vectorise; that it did not is no news. A
-    // later -Wpass-failed wins.
+    // LLVM seldom vectorises loops that count, whatever a pragma asks for: its warning would be
+    // about our code. A later -Wpass-failed wins.
     out.insert(out.begin(),
                {"--start-no-unused-arguments", "-Wno-pass-failed", "--end-no-unused-arguments"});
     quietly(words_of_plugin(parts, installation, out, result.warnings));
