@@ -19,6 +19,20 @@ class FloatingPoint {
  private:
   static constexpr unsigned kPlain = 0x1f80;  // no traps, to nearest, denormals as they are
   unsigned kept_;
+#elif defined(__aarch64__)
+  // The functions of <fenv.h> are in libm, with which C programs may not be linked.
+  FloatingPoint() {
+    asm volatile("mrs %0, fpcr\n\tmrs %1, fpsr" : "=r"(control_), "=r"(status_));
+    set(0, 0);  // no traps, to nearest
+  }
+  ~FloatingPoint() { set(control_, status_); }
+
+ private:
+  static void set(uint64_t control, uint64_t status) {
+    asm volatile("msr fpcr, %0\n\tmsr fpsr, %1" : : "r"(control), "r"(status) : "memory");
+  }
+  uint64_t control_;
+  uint64_t status_;
 #else
   FloatingPoint() {
     ::fegetenv(&kept_);

@@ -1,5 +1,7 @@
-"""Paths of programs for AArch64, which qemu runs: at many instructions, from core files that I write here, and from those of qemu, beside the
-same program for this machine."""
+"""Programs for AArch64, which qemu runs. Paths: at many instructions, from core files that are written here, and from those of qemu, beside
+the same program for this machine. The runtimes are compiled for AArch64 here: telltale-cc links those of the machine that telltale was built on."""
+import csv
+import io
 import os
 import pathlib
 import platform
@@ -11,7 +13,7 @@ import unittest
 import core_files
 from arm_crash_points import EMULATOR, TARGET, compare_steps
 from sampler_programs import RELEASES, SOURCE_DIR, SamplerCase, build, run
-from test_paths import paths
+from test_paths import TELLTALE, paths
 
 PROGRAMS = SOURCE_DIR / "tests/programs/csi"
 ROOT = pathlib.Path("/usr") / TARGET
@@ -75,14 +77,40 @@ class Arm(SamplerCase):
                     self.assertEqual(self.traced(found), expected)
                     self.assertGreater(len(expected), 1)
 
-    def test_the_crash_handler(self):
-        """It is compiled for AArch64 here: telltale-cc links it into programs of the machine that telltale was built on."""
-        runtime = SOURCE_DIR / "runtime"
-        done = run(f"clang++-{RELEASES[0]}", f"--target={TARGET}", "-std=c++17", "-DTELLTALE_BEFORE_LIBC", "-Wall", "-Wextra", "-Werror", "-O2",
-                   "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-r", "-nostdlib", f"--ld-path={LINKER}",
-                   *sorted(runtime.glob("paths/*.cc")), runtime / "signals/kept_handlers.cc", "-o", self.path("handler.o"))
+    def build_runtime(self, sources):
+        runtime = self.path("runtime.o")
+        done = run(f"clang++-{RELEASES[0]}", f"--target={TARGET}", "-std=c++17", "-DTELLTALE_BEFORE_LIBC", "-Wall", "-Wextra", "-Werror", "-O1",
+                   "-ftls-model=initial-exec", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics", "-r", "-nostdlib", f"--ld-path={LINKER}",
+                   f"-I{SOURCE_DIR / 'src'}", *sources, SOURCE_DIR / "runtime/signals/kept_handlers.cc", "-o", runtime)
         self.assertEqual((done.returncode, done.stderr), (0, ""))
-        handler = ["-Wl,-u,telltale_paths_v1", "-Wl,-u,telltale_paths_threads_v1", self.path("handler.o")]
+        return runtime
+
+    @unittest.skipUnless(platform.machine() == "x86_64", "compares with the program for x86-64")
+    def test_reports_of_the_sampler(self):
+        """The same as on x86-64, whose counters are other code. In a C program without libm."""
+        runtime = self.build_runtime(path for path in sorted((SOURCE_DIR / "runtime/sampler").glob("*.cc"))
+                                     if not path.stem.endswith("_test") and path.stem != "wrapped_threads")
+        schemes = [f"-fsampler-scheme={name}" for name in ("branches", "returns", "scalar-pairs", "function-entries", "float-kinds")]
+        for release, level, mode in ((RELEASES[0], "-O2", ("-fno-sample",)), (RELEASES[-1], "-O2", ("-fsample", "-fsampler-adaptive")),
+                                     (RELEASES[-1], "-O0", ("-fsample", "-pthread"))):
+            with self.subTest(level=level, release=release, mode=mode):
+                words = ("-w", level, *mode, *schemes, "-ftrivial-auto-var-init=zero", PROGRAMS / "crash_ways.c")
+                here = build(self.path("here"), release, *words, "-pthread")
+                build(self.path("arm.o"), release, f"--target={TARGET}", *words, "-c")
+                arm = build(self.path("arm"), release, "-w", f"--target={TARGET}", f"--ld-path={LINKER}", self.path("arm.o"), runtime, "-pthread")
+                found = []
+                for command, program in (([here], here), ([EMULATOR, "-L", ROOT, arm], arm)):
+                    self.report.unlink(missing_ok=True)
+                    done = run(*command, "fault", env={"SAMPLER_FILE": str(self.report), "SAMPLER_SPARSITY": "1"})
+                    self.assertLess(done.returncode, 0, done.stderr)
+                    rows = csv.DictReader(io.StringIO(run(TELLTALE, "resolve", self.report, "--program", program, "--csv").stdout))
+                    found.append([{name: value for name, value in row.items() if name not in ("program", "unit")} for row in rows])
+                self.assertGreater(len(found[0]), 50)
+                self.assertEqual(found[1], found[0])
+
+    def test_the_crash_handler(self):
+        runtime = self.build_runtime(sorted((SOURCE_DIR / "runtime/paths").glob("*.cc")))
+        handler = ["-Wl,-u,telltale_paths_v1", "-Wl,-u,telltale_paths_threads_v1", runtime]
         for level, release in (("-O0", RELEASES[-1]), ("-O2", RELEASES[0])):
             program = self.trace(release, level, PROGRAMS / "crash_ways.c", "-g", "-pthread", *handler)
             for how, functions in (("fault", ["end", "parse", "main"]), ("abort", ["end", "parse", "main"]), ("overflow", ["recurse"] * 20),
