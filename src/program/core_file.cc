@@ -144,8 +144,9 @@ void CoreFile::read_left_out(const ElfNote& note, ProblemLog& problems) {
 void CoreFile::read_note(const ElfNote& note, ProblemLog& problems) {
   notes_.push_back(note);
   if (note.name == "Telltale" && note.type == kLeftOutThreads) return read_left_out(note, problems);
-  if (note.name != "CORE") return;
   const Cursor in(note.bytes, elf_.order, note.offset);
+  if (note.name == "LINUX" && note.type == NT_ARM_PAC_MASK) return read_signature_bits(in);
+  if (note.name != "CORE") return;
   switch (note.type) {
     case NT_PRSTATUS:
       return read_thread(in);
@@ -220,6 +221,19 @@ void CoreFile::read_mappings(Cursor in) {
   }
 }
 
+// struct user_pac_mask of AArch64's asm/ptrace.h.
+void CoreFile::read_signature_bits(Cursor in) {
+  in.read<uint64_t>("data_mask");
+  const auto bits = in.read<uint64_t>("insn_mask");
+  if (!in.error()) signature_bits_ = bits;
+}
+
+uint64_t CoreFile::signature_bits() const {
+  constexpr uint64_t kAboveAddresses = 0xFFFF'0000'0000'0000;
+  if (machine() != EM_AARCH64) return 0;
+  return signature_bits_ != 0 ? signature_bits_ : kAboveAddresses;
+}
+
 Bytes CoreFile::memory(uint64_t address, uint64_t size) const {
   const auto after = std::ranges::upper_bound(memory_, address, {}, &ElfSegment::address);
   if (after == memory_.begin()) return {};
@@ -268,6 +282,7 @@ std::string core_note_name(const ElfNote& note) {
   }
   if (note.name == "Telltale" && note.type == kLeftOutThreads) return "threads left out";
   if (note.name == "LINUX" && note.type == NT_X86_XSTATE) return "NT_X86_XSTATE";
+  if (note.name == "LINUX" && note.type == NT_ARM_PAC_MASK) return "NT_ARM_PAC_MASK";
   return std::to_string(note.type);
 }
 

@@ -75,6 +75,10 @@ class CoreFile {
   [[nodiscard]] uint64_t program_headers_address() const { return program_headers_address_; }
   // Of the library that the kernel gives each process (vDSO); 0: unknown.
   [[nodiscard]] uint64_t vdso_address() const { return vdso_address_; }
+  // The bits of a return address that pointer authentication may use for its signature (AArch64); 0
+  // on other machines. All that no address of a process with 48-bit addresses has, if the file does
+  // not tell.
+  [[nodiscard]] uint64_t signature_bits() const;
   // Whether the file ends before notes that its headers announce, or before those headers.
   [[nodiscard]] bool lacks_notes() const { return lacks_notes_; }
   // False if threads may be missing: the file lacks notes, or its writer left threads out.
@@ -96,6 +100,7 @@ class CoreFile {
   void read_process(Cursor in);
   void read_auxiliary_vector(Cursor in);
   void read_mappings(Cursor in);
+  void read_signature_bits(Cursor in);
 
   Bytes bytes_;
   std::string name_;
@@ -110,6 +115,7 @@ class CoreFile {
   uint64_t program_headers_address_ = 0;
   uint64_t program_name_address_ = 0;  // 0: unknown
   uint64_t vdso_address_ = 0;
+  uint64_t signature_bits_ = 0;  // 0: unknown
   uint64_t left_out_threads_ = 0;
   bool lacks_notes_ = false;
 };

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -107,6 +108,24 @@ TEST(CoreFile, ThreadsThatAreLeftOut) {
   EXPECT_EQ(problems.kept()[0].kind, Problem::Kind::loss);
   EXPECT_EQ(problems.kept()[0].message, "it has 1 threads, and not the other 5 of the process");
   EXPECT_TRUE(read(std::string(8, '\0')).first);
+}
+
+TEST(CoreFile, BitsOfReturnAddressesThatMayBeSigned) {
+  constexpr uint64_t kMask = 0x007F'FF80'0000'0000;  // of addresses with 39 bits
+  std::string masks(16, '\0');
+  std::memcpy(&masks[8], &kMask, sizeof(kMask));
+  const auto bits = [](const CoreBuilder& builder) {
+    ProblemLog problems;
+    const std::string bytes = builder.build();
+    const Result<CoreFile> core = CoreFile::read(as_bytes(bytes), "core", problems);
+    EXPECT_TRUE(core);
+    return core ? core->signature_bits() : 1;
+  };
+  EXPECT_EQ(bits(CoreBuilder().machine(EM_AARCH64).note("LINUX", NT_ARM_PAC_MASK, masks)), kMask);
+  EXPECT_EQ(bits(CoreBuilder().machine(EM_AARCH64).note("LINUX", NT_ARM_PAC_MASK, "short")),
+            0xFFFF'0000'0000'0000U);
+  EXPECT_EQ(bits(CoreBuilder().machine(EM_AARCH64)), 0xFFFF'0000'0000'0000U);
+  EXPECT_EQ(bits(CoreBuilder().note("LINUX", NT_ARM_PAC_MASK, masks)), 0U);
 }
 
 TEST(CoreFile, MemoryInOverlappingSegmentsIsFound) {

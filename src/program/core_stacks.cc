@@ -257,7 +257,7 @@ class CoreStacks::State {
     auto* self = static_cast<State*>(self_pointer);
     const auto value = self->core_.read_number(address, 8);
     if (value) {
-      *result = *value;
+      *result = self->without_signature(*value);
     } else {
       self->missing_address_ = address;
     }
@@ -269,6 +269,8 @@ class CoreStacks::State {
     if (from->state->landing_) return set_landing(thread, *from->state->landing_);
     const CoreThread& core_thread = *from->thread;
     std::vector<Dwarf_Word> registers(core_thread.registers.begin(), core_thread.registers.end());
+    if (registers.size() > kArmLink)
+      registers[kArmLink] = from->state->without_signature(registers[kArmLink]);
     if (!dwfl_thread_state_registers(thread, 0, static_cast<unsigned>(registers.size()),
                                      registers.data()))
       return false;
@@ -380,6 +382,14 @@ class CoreStacks::State {
     landing_ = landing;
     lands_ = true;
     return DWARF_CB_ABORT;
+  }
+
+  // Functions with pointer authentication sign their return address before they save it, and
+  // libdwfl of elfutils 0.188 does not know. Only what then is an address behind a call is taken
+  // for one: other values are numbers of the program.
+  [[nodiscard]] uint64_t without_signature(uint64_t value) const {
+    const uint64_t address = value & ~core_.signature_bits();
+    return address != value && addresses().follows_call(address) ? address : value;
   }
 
   [[nodiscard]] CodeAddresses addresses() const { return {core_, mappings_, dwfl_}; }

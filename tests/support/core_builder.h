@@ -1,6 +1,6 @@
 #pragma once
 
-// Core files of x86-64 Linux, piece by piece.
+// Core files of Linux, piece by piece; threads are those of x86-64.
 
 #include <elf.h>
 
@@ -53,6 +53,10 @@ class CoreBuilder {
     notes_ += pad(name + '\0') + pad(std::move(bytes));
     return *this;
   }
+  CoreBuilder& machine(uint16_t machine) {  // EM_*
+    machine_ = machine;
+    return *this;
+  }
   CoreBuilder& memory(uint64_t address, std::string bytes) {
     memory_.emplace_back(address, std::move(bytes));
     return *this;
@@ -66,7 +70,7 @@ class CoreBuilder {
     header.e_ident[EI_DATA] = ELFDATA2LSB;
     header.e_ident[EI_VERSION] = EV_CURRENT;
     header.e_type = ET_CORE;
-    header.e_machine = EM_X86_64;
+    header.e_machine = machine_;
     header.e_version = EV_CURRENT;
     header.e_phoff = sizeof header;
     header.e_ehsize = sizeof header;
@@ -105,6 +109,7 @@ class CoreBuilder {
     return bytes;
   }
 
+  uint16_t machine_ = EM_X86_64;
   std::string notes_;
   std::vector<std::pair<uint64_t, std::string>> memory_;
 };
