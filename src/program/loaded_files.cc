@@ -111,9 +111,10 @@ class LoadedFiles {
     for (int i = 0; i < kMostLibraries && library != 0; ++i) {
       const uint64_t library_bias = number_at(library);
       const uint64_t name_address = number_at(library + kName);
-      const bool has_name = !core_.memory(name_address, 1).empty();
-      // The program itself has an empty one.
-      if (const std::string name = has_name ? text_at(name_address) : loader_; !name.empty()) {
+      const bool is_program = library_bias == bias;
+      const bool is_in_memory = !core_.memory(name_address, 1).empty();
+      const std::string name = is_in_memory ? text_at(name_address) : loader_;
+      if (!is_program && !name.empty()) {
         if (const auto elf = elf_at(library_bias)) {
           add(*elf, library_bias, name);
         } else {

@@ -47,7 +47,6 @@ class Arm(SamplerCase):
         def allow_core():
             _, most = resource.getrlimit(resource.RLIMIT_CORE)
             resource.setrlimit(resource.RLIMIT_CORE, (most, most))
-        # A folder of its own: the kernel may write the emulator's core file, too.
         done = subprocess.run([EMULATOR, "-cpu", "max", "-L", ROOT, program, how], cwd=self.folder, preexec_fn=allow_core, stdin=subprocess.DEVNULL,
                               env={**os.environ, **(environment or {})}, capture_output=True, check=False, timeout=60)
         self.assertLess(done.returncode, 0, done)

@@ -91,15 +91,6 @@ class Language(SamplerCase):
         entries = {row.split("\t")[3]: int(row.split("\t")[-1]) for row in rows if row.startswith("function-entries")}
         self.assertEqual(entries, {"nonnull": 1000, "same": 1000, "half": 3000, "twice": 1000, "unused": 1000, "main": 1})
 
-    def test_loops_that_are_not_transformed_as_asked_give_no_warnings(self):
-        for release in RELEASES:
-            for flags in (("-fno-sample", "-fsampler-scheme=branches"), ("--trace=pt.schema", "-silent")):
-                with self.subTest(release=release, flags=flags):
-                    words = (*flags, "-Werror", "-O2", "-fopenmp-simd", "-c", PROGRAMS / "asked_of_loops.c", "-o", self.path("object"))
-                    done = compile_with(release, *words)
-                    self.assertEqual((done.returncode, done.stderr), (0, ""))
-                    self.assertIn("-Wpass-failed", compile_with(release, *words, "-Wpass-failed").stderr)
-
     def test_calls_that_must_be_jumps_end_an_activation(self):
         source = self.path("a.c")
         source.write_text(program_text("sampler/cases/jumps_to_itself.c"))

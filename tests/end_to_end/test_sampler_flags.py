@@ -1,4 +1,4 @@
-"""Flags that extend a unit's information or behaviour: reset points, implications."""
+"""Flags that extend a unit's information or behaviour (reset points, implications), other targets, clang's warnings."""
 import re
 import unittest
 
@@ -33,6 +33,15 @@ class Flags(SamplerCase):
         done = compile_with(RELEASES[-1], "-fsampler-reset-at-points=/nowhere", "-fsampler-scheme=branches", "-c", source, "-o",
                             self.path("a.o"))
         self.assertIn("/nowhere", done.stderr)
+
+    def test_loops_that_are_not_transformed_as_asked_give_no_warnings(self):
+        for release in RELEASES:
+            for flags in (("-fno-sample", "-fsampler-scheme=branches"), ("--trace=pt.schema", "-silent")):
+                with self.subTest(release=release, flags=flags):
+                    words = (*flags, "-Werror", "-O2", "-fopenmp-simd", "-c", PROGRAMS / "asked_of_loops.c", "-o", self.path("object"))
+                    done = compile_with(release, *words)
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    self.assertIn("-Wpass-failed", compile_with(release, *words, "-Wpass-failed").stderr)
 
     def test_other_targets(self):
         """Programs for other machines are compiled, too; their assemblers differ."""

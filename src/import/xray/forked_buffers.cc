@@ -198,9 +198,9 @@ void XrayRecording::Builder::drop_shared_buffers(const std::vector<Processes>& f
   }
 }
 
-// Reports a problem of the kind `estimate` if no other buffer shows which of the files belongs to
-// the buffer's process. In that case the reader has guessed which copy of the buffer to use. `told`
-// contains the pairs of files that earlier calls have examined. They are not reported again.
+// Reports a problem of the kind `estimate` if no other buffer shows which file belongs to the
+// process that wrote the buffer: the reader has chosen one of the copies without evidence. `told`:
+// pairs of files that earlier calls compared, which are not reported twice.
 void XrayRecording::Builder::report_guess(ThreadKey parent, const std::vector<BufferCopy>& copies,
                                           std::set<std::pair<uint32_t, uint32_t>>& told) {
   const BufferCopy& first = copies.front();
